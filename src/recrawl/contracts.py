@@ -1,0 +1,166 @@
+"""The plug points. Each has a conformance suite in `recrawl.checks`; built-ins pass it like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from recrawl.model import (
+    Batch,
+    Completion,
+    Fetch,
+    Floats,
+    Ints,
+    Lease,
+    NewResource,
+    Plan,
+    Plans,
+    Request,
+    Resource,
+    Scope,
+    Seen,
+    Settings,
+    Snapshot,
+    Standing,
+    Verdict,
+    Version,
+    Visit,
+)
+
+
+class Clock(Protocol):
+    """The only source of time; a fast one makes days pass in seconds for everything that asks it."""
+
+    speed: float  # seconds on this clock per second on the wall
+
+    def now(self) -> float: ...
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Fetcher(Protocol):
+    """The only asynchronous contract. Remote trouble comes back as a value."""
+
+    async def fetch(self, request: Request) -> Fetch: ...
+
+
+class Detector(Protocol):
+    """Judges two snapshots. Pure."""
+
+    name: str
+
+    def fingerprint(self, snapshot: Snapshot) -> str:
+        """A digest of what counts: two snapshots with equal ones have not changed."""
+
+    def compare(self, before: Snapshot, after: Snapshot) -> Verdict: ...
+
+
+class Forecasts(Protocol):
+    """What may happen within `t_s` seconds after each resource's last informative visit.
+
+    All five take and return one value per resource. `monotone` says that the hazard never rises with
+    time, so that every goal's index only grows and its first crossing can be found by bisection.
+    """
+
+    monotone: bool
+
+    def survival(self, t_s: Floats) -> Floats: ...  # S(t) = P(no change within t)
+    def survival_integral(self, t_s: Floats) -> Floats: ...  # integral of S from 0 to t
+    def survival_slope(self, t_s: Floats) -> Floats: ...  # dS/dt
+    def n_expected(self, t_s: Floats) -> Floats: ...  # M(t) = expected number of changes
+    def n_expected_integral(self, t_s: Floats) -> Floats: ...  # integral of M from 0 to t
+    def pick(self, rows: Ints) -> Forecasts: ...
+
+
+class Predictor(Protocol):
+    """Learns from visits, forecasts changes. Forecasting changes no state and sees nothing after `now`.
+
+    What it keeps of one resource is a row of `width` numbers, so that the store can carry it from run to
+    run and from worker to worker.
+    """
+
+    width: int
+
+    def learn(self, seen: Seen) -> None: ...
+    def forecast(self, batch: Batch, now: float) -> Forecasts: ...
+    def memory(self, ids: Ints) -> Floats: ...  # shape (n, width)
+    def recall(self, ids: Ints, rows: Floats) -> None: ...
+
+
+class Goal(Protocol):
+    """The worth U(t) of a visit `t_s` after the last one (DESIGN: one index, four goals, one price)."""
+
+    name: str
+
+    def worth(self, forecasts: Forecasts, t_s: Floats) -> Floats: ...
+
+
+class Policy(Protocol):
+    """Gaps in seconds from the last informative visit, within each resource's bounds. Pure; never
+    sooner when dearer. Rules that know no price ignore it."""
+
+    name: str
+
+    def gaps(self, batch: Batch, forecasts: Forecasts, price: float) -> Floats: ...
+
+
+class Archive(Protocol):
+    """Bodies, for ever. What `put` returns may be recorded in the store only after `sync`."""
+
+    def put(self, fetch: Fetch, version: Version, same_as: Version | None = None) -> Version:
+        """Write the fetch's records; the version comes back with its place filled in."""
+
+    def sync(self) -> Mapping[str, int]:
+        """Make all that was put durable; the length of every file that grew, by name."""
+
+    def recover(self, committed: Mapping[str, int]) -> Sequence[str]:
+        """Cut every file that no living process writes to what the store knows of; say what was cut."""
+
+    def snapshot(self, version: Version) -> Snapshot: ...
+    def verify(self, versions: Iterable[Version]) -> Iterator[tuple[Version, str]]: ...
+    def close(self) -> None: ...
+
+
+class Store(Protocol):
+    """Resources, settings, visits, versions, plans and leases.
+
+    A visit is acknowledged when `complete` has returned; nothing acknowledged is lost by a crash.
+    """
+
+    # what is watched
+    def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]: ...  # added, known before
+    def remove(self, ids: Sequence[int]) -> int: ...
+    def find(self, url: str) -> Resource | None: ...
+    def resources(
+        self,
+        *,
+        tag: str | None = None,
+        host: str | None = None,
+        text: str | None = None,
+        limit: int | None = None,
+        after: int = 0,
+    ) -> Iterator[tuple[Resource, Standing, Plan | None]]: ...
+    def say(
+        self, scope: Scope, settings: Settings, now: float, *, forget: Sequence[str] = ()
+    ) -> int: ...  # how many resources it reaches
+    def said(self) -> Iterator[tuple[Scope, Settings]]: ...
+    def tag(self, ids: Sequence[int], add: Sequence[str], drop: Sequence[str], now: float) -> None: ...
+
+    # the loop
+    def claim(self, *, now: float, limit: int, lease_s: float, only: int | None = None) -> list[Lease]: ...
+    def release(self, leases: Sequence[Lease], now: float) -> None: ...
+    def complete(
+        self, done: Sequence[Completion], now: float, files: Mapping[str, int] | None = None
+    ) -> list[bool]: ...
+    def ready_at(self, now: float) -> float: ...  # when `claim` will next have something; inf: never
+    def batch(self) -> tuple[Batch, Floats]: ...  # all that are not paused, with their memory rows
+    def replan(self, plans: Plans) -> None: ...
+
+    # what happened
+    def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
+    def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first
+    def standing(self, resource_id: int) -> tuple[Standing, Plan | None]: ...
+    def n_visits_since(self, at: float) -> int: ...
+    def counts(self, now: float) -> Mapping[str, int]: ...
+    def files(self) -> Mapping[str, int]: ...  # committed length of every archive file
+    def note(self, key: str, value: str | None = None) -> str | None: ...  # small facts: the price …
+    def close(self) -> None: ...

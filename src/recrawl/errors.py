@@ -1,0 +1,60 @@
+"""What can go wrong on our side. What goes wrong on the web is a value (`model.Failure`), never raised.
+
+    RecrawlError
+    ├── BadInputError          the user gave something that cannot be used
+    │   ├── BadUrlError
+    │   ├── BadSettingError
+    │   └── NotWatchedError
+    ├── StoreError             the store cannot be opened, read or written
+    │   └── NewerStoreError
+    ├── ArchiveError           the archive cannot be read or written
+    │   └── DamagedError       what the archive holds is not what was put there
+    └── PluginError            a part chosen by name is missing or broken
+
+Each message ends with what to do next. A class's docstring is its message where none is given.
+"""
+
+from __future__ import annotations
+
+
+class RecrawlError(Exception):
+    """Something went wrong; run `recrawl doctor` to see what."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (type(self).__doc__ or "").strip())
+
+
+class BadInputError(RecrawlError):
+    """This input cannot be used; see `recrawl COMMAND --help`."""
+
+
+class BadUrlError(BadInputError):
+    """This is not a URL that recrawl can visit; give one that starts with http:// or https://."""
+
+
+class BadSettingError(BadInputError):
+    """This setting is not known or its value does not fit; see `recrawl set --help`."""
+
+
+class NotWatchedError(BadInputError):
+    """This resource is not being watched; add it with `recrawl add URL`."""
+
+
+class StoreError(RecrawlError):
+    """The store cannot be used; run `recrawl doctor`."""
+
+
+class NewerStoreError(StoreError):
+    """This store was written by a newer recrawl; upgrade recrawl, or choose another --home."""
+
+
+class ArchiveError(RecrawlError):
+    """The archive cannot be used; run `recrawl doctor`."""
+
+
+class DamagedError(ArchiveError):
+    """The archive is damaged here; run `recrawl verify` for the whole extent."""
+
+
+class PluginError(RecrawlError):
+    """A part chosen by name is not installed; run `recrawl doctor` for the names that are."""

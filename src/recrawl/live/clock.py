@@ -1,0 +1,38 @@
+"""The only place that reads the clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+
+class WallClock:
+    """The time on the wall."""
+
+    speed = 1.0
+
+    def now(self) -> float:
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(0.0, seconds))
+
+
+class FastClock:
+    """A clock that starts at `start_at` and runs `speed` times as fast as the wall's."""
+
+    def __init__(self, *, start_at: float, speed: float) -> None:
+        self.speed = speed
+        self._start_at = start_at
+        self._begun = time.monotonic()
+
+    def now(self) -> float:
+        return self._start_at + (time.monotonic() - self._begun) * self.speed
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(0.0, seconds) / self.speed)
+
+
+def stopwatch() -> float:
+    """Seconds on a clock that never goes back, for telling how long something took."""
+    return time.monotonic()

@@ -1,0 +1,57 @@
+"""The vocabulary of recrawl: frozen values and columns. No I/O, no clock.
+
+An instant (`_at`) is a float: seconds since 1970-01-01 UTC, the same in a single value and in a column
+of a million. It becomes an aware datetime only where a person or a file format reads it. NaN means
+"not known" and stands only where the field says so.
+"""
+
+from recrawl.model.columns import Batch, Bools, Bytes8, Floats, Ints, Plans, Seen, recent_bits
+from recrawl.model.fetch import Failure, Fetch, Header, Hop, Outcome, Request
+from recrawl.model.resource import (
+    GLOBAL,
+    Effective,
+    Kind,
+    NewResource,
+    Resource,
+    Scope,
+    ScopeKind,
+    Settings,
+    settled,
+)
+from recrawl.model.verdict import Changed, Snapshot, Verdict
+from recrawl.model.visit import Completion, Lease, Plan, Standing, Version, Visit
+
+__all__ = [
+    "GLOBAL",
+    "Batch",
+    "Bools",
+    "Bytes8",
+    "Changed",
+    "Completion",
+    "Effective",
+    "Failure",
+    "Fetch",
+    "Floats",
+    "Header",
+    "Hop",
+    "Ints",
+    "Kind",
+    "Lease",
+    "NewResource",
+    "Outcome",
+    "Plan",
+    "Plans",
+    "Request",
+    "Resource",
+    "Scope",
+    "ScopeKind",
+    "Seen",
+    "Settings",
+    "Snapshot",
+    "Standing",
+    "Verdict",
+    "Version",
+    "Visit",
+    "recent_bits",
+    "settled",
+]

@@ -1,0 +1,91 @@
+"""One network act: what was asked and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Header = tuple[str, str]
+
+
+class Outcome(StrEnum):
+    """How a fetch ended. Exactly one of these is recorded for every visit.
+
+    Only `ok`, `not-modified` and `gone` tell us anything about the resource; all others leave its
+    history where it was (see `informative`).
+    """
+
+    OK = "ok"
+    NOT_MODIFIED = "not-modified"  # 304 to a validator that we sent
+    GONE = "gone"  # 404 or 410: an answer, not a failure
+    TRUNCATED = "truncated"  # the body was cut: by us (size, time) or by the other side
+    UNREADABLE = "unreadable"  # could not be decoded or parsed
+    HTTP_ERROR = "http-error"  # any other status: 401, 403, 429, 5xx …
+    NET_ERROR = "net-error"  # DNS, connect, TLS, timeout, broken protocol
+    BLOCKED = "blocked"  # we did not ask: robots, private address, scheme
+
+    @property
+    def informative(self) -> bool:
+        return self in _INFORMATIVE
+
+
+_INFORMATIVE = frozenset({Outcome.OK, Outcome.NOT_MODIFIED, Outcome.GONE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to fetch. `etag` and `last_modified` are validators of the copy we hold."""
+
+    url: str
+    etag: str | None = None
+    last_modified: str | None = None
+    allow_private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why a fetch gave no usable answer. A value, never raised: it is part of the history."""
+
+    reason: str  # short and stable, such as "dns", "timeout", "robots", "private-address", "length"
+    detail: str = ""  # for people
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """A redirect that was followed on the way."""
+
+    url: str
+    status: int
+    location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetch:
+    """What came back. `body` is decoded (no content coding); `wire` is the payload as it was sent."""
+
+    request: Request
+    outcome: Outcome
+    url: str  # where the answer came from, after redirects
+    started_at: float
+    ended_at: float
+    status: int | None = None
+    http_reason: str = ""
+    headers: tuple[Header, ...] = ()
+    body: bytes = b""
+    wire: bytes = b""
+    request_headers: tuple[Header, ...] = ()
+    ip: str | None = None
+    hops: tuple[Hop, ...] = ()
+    failure: Failure | None = None
+    wait_s: float = 0.0  # how long the server wants this host left alone (Crawl-delay, Retry-After)
+    http_version: str = "HTTP/1.1"
+
+    def header(self, name: str) -> str | None:
+        """The first header of that name, in any case of letters."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), None)
+
+    @property
+    def media_type(self) -> str:
+        """`text/html` of `Text/HTML; charset=utf-8`; empty where the server did not say."""
+        return (self.header("content-type") or "").partition(";")[0].strip().lower()

@@ -1,0 +1,103 @@
+"""What is watched, and what its owner said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+
+DAY_S = 86_400.0
+
+
+class Kind(StrEnum):
+    """What a resource is taken for; it chooses the detector."""
+
+    AUTO = "auto"  # decided by the media type of what comes back
+    PAGE = "page"  # a page for people: only its text counts
+    FILE = "file"  # bytes: every bit counts
+
+
+class ScopeKind(StrEnum):
+    """Where a setting can be said, from the nearest to the widest."""
+
+    RESOURCE = "resource"
+    TAG = "tag"
+    HOST = "host"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One layer of settings: a resource (by URL), a tag, a host, or everything."""
+
+    kind: ScopeKind
+    name: str = ""
+
+
+GLOBAL = Scope(ScopeKind.GLOBAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One layer of settings; None means "not said here, ask the next wider layer"."""
+
+    kind: Kind | None = None
+    weight: float | None = None
+    min_gap_s: float | None = None
+    max_gap_s: float | None = None
+    paused: bool | None = None
+    allow_private: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effective:
+    """What holds for a resource once all layers have been asked."""
+
+    kind: Kind = Kind.AUTO
+    weight: float = 1.0
+    min_gap_s: float = 3_600.0
+    max_gap_s: float = 180 * DAY_S
+    paused: bool = False
+    allow_private: bool = False
+
+
+def settled(layers: Iterable[Settings]) -> Effective:
+    """The nearest layer that says something wins, setting by setting; `layers` come nearest first.
+
+    Of several tags the first in alphabetical order is the nearest. Where the layers together put the
+    smallest gap above the largest, the smallest wins: a server's owner asked for it more often than not.
+    """
+    said: dict[str, object] = {}
+    for layer in layers:
+        for item in fields(Settings):
+            value = getattr(layer, item.name)
+            if value is not None:
+                said.setdefault(item.name, value)
+    effective = Effective(**said)  # type: ignore[arg-type]  # field by field the same types, less None
+    if effective.max_gap_s < effective.min_gap_s:
+        return Effective(**{**said, "max_gap_s": effective.min_gap_s})  # type: ignore[arg-type]
+    return effective
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewResource:
+    """A resource to be added: its canonical URL, its host key, and what was said about it."""
+
+    url: str
+    host: str
+    settings: Settings = field(default_factory=Settings)
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A resource that is being watched."""
+
+    id: int
+    url: str
+    host_id: int
+    host: str
+    added_at: float
+    settings: Settings = field(default_factory=Settings)  # its own layer
+    effective: Effective = field(default_factory=Effective)  # after inheritance
+    tags: tuple[str, ...] = ()

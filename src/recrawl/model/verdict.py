@@ -1,0 +1,38 @@
+"""Two snapshots, one judgement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Changed(IntEnum):
+    """Unknown is not no: it moves nothing and teaches nothing."""
+
+    UNKNOWN = -1
+    NO = 0
+    YES = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Bytes as they were at one moment, and what the server said they are."""
+
+    body: bytes
+    media_type: str = ""
+    charset: str | None = None
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether a resource changed, how much, and on what evidence.
+
+    `magnitude` runs from 0 (the same) to 1 (nothing in common). `significant` is None where no test of
+    significance was made.
+    """
+
+    changed: Changed
+    magnitude: float = 0.0
+    significant: bool | None = None
+    evidence: str = ""

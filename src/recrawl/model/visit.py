@@ -1,0 +1,123 @@
+"""What a visit found, what it left behind, and what was planned next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import nan
+
+from recrawl.model.fetch import Outcome
+from recrawl.model.resource import Resource
+from recrawl.model.verdict import Changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One visit. A change it reports lies somewhere in `(since_at, at]`.
+
+    `since_at` is the last visit that told us something, NaN at the first. `event_at` is the change's own
+    time where the content gives one, else NaN.
+    """
+
+    fetch_id: str  # unique: the same visit recorded twice counts once
+    resource_id: int
+    at: float
+    since_at: float = nan
+    due_at: float = nan  # when it had been planned for
+    outcome: Outcome = Outcome.OK
+    status: int | None = None
+    changed: Changed = Changed.UNKNOWN
+    significant: bool | None = None
+    magnitude: float = 0.0
+    event_at: float = nan
+    duration_s: float = 0.0
+    n_bytes: int = 0
+    evidence: str = ""  # the verdict's, or why the fetch failed
+
+    @property
+    def informative(self) -> bool:
+        """Whether it moves `since_at` on."""
+        return self.outcome.informative
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A distinct snapshot of a resource, and where the archive keeps it.
+
+    A version with `gone` set is a tombstone: the resource answered that it is not there. One with a
+    `flag` is kept as evidence and is not part of the resource's history (a truncated body, say).
+    """
+
+    resource_id: int
+    seq: int  # 1, 2, 3 … within the resource; 0 while not recorded
+    at: float
+    digest: str  # "sha256:…" of the decoded body
+    fingerprint: str = ""  # the detector's digest: equal means "no change in meaning"
+    detector: str = ""
+    media_type: str = ""
+    charset: str | None = None
+    status: int | None = None
+    n_bytes: int = 0
+    gone: bool = False
+    flag: str = ""
+    file: str = ""
+    offset: int = 0
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """When to look again, with the figures that the reason is made of."""
+
+    resource_id: int
+    due_at: float
+    gap_s: float = nan
+    price: float = nan
+    p_changed: float = nan  # P(changed by the time of the visit)
+    per_day: float = nan  # expected changes a day until then
+    rule: str = ""  # "index:fresh", "uniform", "first-look", "retry" …
+    bound: str = ""  # "min" or "max" where a gap bound decided
+    planned_at: float = nan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a resource stands: what is known before the next visit."""
+
+    since_at: float = nan  # last informative visit
+    last_at: float = nan  # last visit of any outcome
+    gap_s: float = nan  # the present gap
+    due_at: float = nan
+    n_informative: int = 0
+    n_changes: int = 0
+    n_failures: int = 0  # in a row
+    bits: int = 0  # recent change bits, newest lowest; at most 64 of them
+    etag: str | None = None
+    last_modified: str | None = None
+    memory: tuple[float, ...] = ()  # what the predictor keeps of this resource
+    version: Version | None = None  # the newest that is part of its history
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """The right to visit one resource, and with it its host, until `until_at`.
+
+    The token rises with every claim of the host; a completion that carries an older one is refused.
+    """
+
+    resource: Resource
+    standing: Standing
+    token: int
+    claimed_at: float
+    until_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """All that one visit leaves behind; recorded in one transaction or not at all."""
+
+    lease: Lease
+    visit: Visit
+    standing: Standing
+    plan: Plan
+    gate_at: float  # the host is left alone until then
+    versions: tuple[Version, ...] = field(default=())

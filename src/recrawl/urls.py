@@ -1,0 +1,96 @@
+"""URLs as recrawl knows them: one canonical form, one host key. Pure.
+
+The same parser (yarl) reads a URL here and at the socket, so what was checked is what is fetched.
+"""
+
+from __future__ import annotations
+
+import re
+
+from yarl import URL
+
+from recrawl.errors import BadUrlError
+
+MAX_URL_BYTES = 4096
+_PORTS = {"http": 80, "https": 443}
+# Browsers and libraries disagree about these; whoever sends them hopes that we disagree with ourselves.
+_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+
+
+def canonical(text: str) -> str:
+    """The one spelling of a URL that the store knows.
+
+    Scheme and host in lower case, international names in punycode, no default port, no trailing dot, no
+    fragment, dot segments resolved, a path of at least "/".
+
+    >>> canonical("HTTP://Example.ORG:80/a/../b#top")
+    'http://example.org/b'
+    """
+    return str(parsed(text))
+
+
+def parsed(text: str) -> URL:
+    """The canonical URL as a yarl value, ready for the fetcher."""
+    stripped = text.strip()
+    if len(stripped.encode("utf-8", "surrogatepass")) > MAX_URL_BYTES:
+        raise BadUrlError(f"This URL is longer than {MAX_URL_BYTES} bytes: {stripped[:80]}… Shorten it.")
+    if _FORBIDDEN.search(stripped):
+        raise BadUrlError(
+            f"{stripped!r} contains a space, a backslash or a control character; percent-encode it."
+        )
+    try:
+        url = URL(stripped)
+        host = url.raw_host
+        port = url.explicit_port
+    except ValueError as problem:
+        raise BadUrlError(f"{stripped!r} is not a URL ({problem}); check its spelling.") from None
+    if url.scheme not in _PORTS:
+        raise BadUrlError(
+            f"{stripped!r} does not start with http:// or https://; recrawl visits nothing else."
+        )
+    if not host or not host.strip("."):
+        raise BadUrlError(f"{stripped!r} names no host; write it as http://host/path.")
+    if url.raw_user is not None or url.raw_password is not None:
+        raise BadUrlError(f"The URL for {host} carries a user name or password; leave it out.")
+    if port == _PORTS[url.scheme]:
+        port = None
+    host = host.rstrip(".").lower()
+    return URL.build(
+        scheme=url.scheme,
+        host=f"[{host}]" if ":" in host else host,
+        port=port,
+        path=url.raw_path or "/",
+        query_string=url.raw_query_string,
+        encoded=True,
+    )
+
+
+def host_key(url: str | URL) -> str:
+    """Whom we are polite to: host and port without the scheme, so that http and https share one queue.
+
+    >>> host_key("https://example.org/a") == host_key("http://EXAMPLE.org./b") == "example.org"
+    True
+    """
+    value = url if isinstance(url, URL) else parsed(url)
+    host = (value.raw_host or "").rstrip(".").lower()
+    shown = f"[{host}]" if ":" in host else host
+    return shown if value.port == _PORTS.get(value.scheme) else f"{shown}:{value.port}"
+
+
+def directory_level(url: str) -> int:
+    """How deep in the site's folders: `host/` is 1, `host/mail/` is 2 (Barbosa's feature).
+
+    >>> directory_level("http://h/"), directory_level("http://h/mail/"), directory_level("http://h/mail/x")
+    (1, 2, 2)
+    """
+    path = parsed(url).raw_path
+    return max(1, path.count("/"))
+
+
+def joined(base: str, reference: str) -> str:
+    """What a link or a Location header on `base` points to, in canonical form."""
+    try:
+        target = URL(base).join(URL(reference.strip()))
+    except ValueError as problem:
+        raise BadUrlError(f"{reference!r} is not a reference ({problem}).") from None
+    return canonical(str(target))
