@@ -57,11 +57,8 @@ class Detector(Protocol):
 class Forecasts(Protocol):
     """What may happen within `t_s` seconds after each resource's last informative visit.
 
-    All five take and return one value per resource. `monotone` says that the hazard never rises with
-    time, so that every goal's index only grows and its first crossing can be found by bisection.
+    The last axis of `t_s` and of what comes back runs over the resources.
     """
-
-    monotone: bool
 
     def survival(self, t_s: Floats) -> Floats: ...  # S(t) = P(no change within t)
     def survival_integral(self, t_s: Floats) -> Floats: ...  # integral of S from 0 to t
@@ -94,13 +91,20 @@ class Goal(Protocol):
     def worth(self, forecasts: Forecasts, t_s: Floats) -> Floats: ...
 
 
+class Quote(Protocol):
+    """A policy's answer for any price: gaps in seconds from the last informative visit, within each
+    resource's bounds, never sooner when dearer."""
+
+    def gaps(self, price: float) -> Floats: ...
+
+
 class Policy(Protocol):
-    """Gaps in seconds from the last informative visit, within each resource's bounds. Pure; never
-    sooner when dearer. Rules that know no price ignore it."""
+    """Quotes gaps. What does not depend on the price is worked out once, since the budget tries many
+    prices. Pure. Rules that know no price quote the same gaps at every one."""
 
     name: str
 
-    def gaps(self, batch: Batch, forecasts: Forecasts, price: float) -> Floats: ...
+    def quote(self, batch: Batch, forecasts: Forecasts) -> Quote: ...
 
 
 class Archive(Protocol):

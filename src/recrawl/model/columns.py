@@ -47,6 +47,7 @@ class Batch(_Columns):
     gap_s: Floats  # the present gap; NaN: none yet
     n_informative: Ints
     n_changes: Ints
+    n_failures: Ints  # in a row, up to now
     bits: Bits  # recent change bits, newest lowest
 
 

@@ -1,0 +1,72 @@
+"""Quantities as people write them: `90s`, `3h`, `1.5d`, `2000/day`, `50/h`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from recrawl.errors import BadInputError
+
+_UNIT_S = {
+    "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0,
+    "m": 60.0, "min": 60.0, "minute": 60.0, "minutes": 60.0,
+    "h": 3600.0, "hour": 3600.0, "hours": 3600.0,
+    "d": 86400.0, "day": 86400.0, "days": 86400.0,
+    "w": 604800.0, "week": 604800.0, "weeks": 604800.0,
+}  # fmt: skip
+_SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
+_RATE = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*(?:/|per\s+)?\s*([a-z]*)\s*", re.IGNORECASE)
+
+
+def seconds(text: str | float) -> float:
+    """A length of time; a bare number is seconds.
+
+    >>> seconds("1.5h"), seconds("2 days"), seconds(30)
+    (5400.0, 172800.0, 30.0)
+    """
+    if isinstance(text, int | float):
+        return float(text)
+    match = _SPAN.fullmatch(text)
+    unit = _UNIT_S.get((match[2] or "s").lower()) if match else None
+    if match is None or unit is None:
+        raise BadInputError(f"{text!r} is not a length of time; write it as 90s, 15m, 6h, 2d or 4w.")
+    return float(match[1]) * unit
+
+
+def visits_per_day(text: str | float) -> float:
+    """A budget; a bare number is visits a day.
+
+    >>> visits_per_day("2,000/day"), visits_per_day("50/h"), visits_per_day(10)
+    (2000.0, 1200.0, 10.0)
+    """
+    if isinstance(text, int | float):
+        return float(text)
+    match = _RATE.fullmatch(text)
+    unit = _UNIT_S.get((match[2] or "d").lower()) if match else None
+    if match is None or unit is None:
+        raise BadInputError(f"{text!r} is not a budget; write it as 2000/day or 50/h.")
+    return float(match[1].replace(",", "").replace("_", "")) * 86400.0 / unit
+
+
+def instant(text: str) -> float:
+    """A moment, as ISO 8601 or as a 14-digit archive timestamp; UTC where no zone is given.
+
+    >>> instant("2026-01-02T03:04:05Z") == instant("20260102030405")
+    True
+    """
+    try:
+        if text.isdigit() and len(text) == 14:
+            return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadInputError(
+            f"{text!r} is not a moment; write it as 2026-01-31, 2026-01-31T12:00 or 20260131120000."
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def iso(at: float) -> str | None:
+    """An instant as people and programs read it; None for "not known"."""
+    if at != at or at in (float("inf"), float("-inf")):
+        return None
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

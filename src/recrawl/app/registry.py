@@ -1,0 +1,34 @@
+"""Parts chosen by name. Built-ins come in through the same entry points as anyone's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Any
+
+from recrawl.errors import PluginError
+
+GROUPS = ("predictors", "policies", "goals", "detectors", "stores", "archives")
+
+
+def names(group: str) -> list[str]:
+    """What can be chosen in this group."""
+    return sorted(entry_points(group=f"recrawl.{group}").names)
+
+
+def part(group: str, name: str) -> Callable[..., Any]:
+    """The class or factory behind a name."""
+    found = entry_points(group=f"recrawl.{group}", name=name)
+    if not found:
+        raise PluginError(
+            f"There is no {group.rstrip('s')} called {name!r}; choose one of: {', '.join(names(group))}."
+        )
+    entry = next(iter(found))
+    try:
+        loaded: Callable[..., Any] = entry.load()
+    except Exception as problem:
+        raise PluginError(
+            f"{name!r} of {group} cannot be loaded ({problem}); reinstall the package it comes from: "
+            f"{entry.dist.name if entry.dist else entry.value}."
+        ) from problem
+    return loaded

@@ -1,0 +1,67 @@
+"""How well visits did against the truth.
+
+recall     changes seen / changes that were there. A visit sees one change, however many it finds.
+precision  changes seen / visits.
+freshness  the share of time for which the copy held is the live thing, averaged over resources; without
+           a copy there is no freshness.
+delay      from each change to the first visit after it, over the changes that were visited by the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.model import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    resources: int
+    visits: int
+    changes_true: int
+    changes_seen: int
+    recall: float
+    precision: float
+    freshness: float
+    delay_days_mean: float
+
+
+def score(
+    events: Sequence[Floats], visit_id: Ints, visit_at: Floats, *, start_at: float, end_at: float
+) -> Score:
+    """Score visits `(visit_id, visit_at)` to resources whose true times of change are `events`."""
+    order = np.lexsort((visit_at, visit_id))
+    ids, times = visit_id[order], visit_at[order]
+    bounds = np.searchsorted(ids, np.arange(len(events) + 1))
+    n_true = n_seen = 0
+    fresh_s = delay_s = 0.0
+    n_reached = 0
+    for i, all_events in enumerate(events):
+        visits = times[bounds[i] : bounds[i + 1]]
+        inside = all_events[(all_events > start_at) & (all_events <= end_at)]
+        n_true += len(inside)
+        if not len(visits):
+            continue
+        version = np.searchsorted(inside, visits, "right")
+        n_seen += int((np.diff(version) > 0).sum())
+        # a copy stays fresh from its visit to the next change, or to the next visit, or to the end
+        until = np.append(inside, end_at)[version]
+        fresh_s += float(np.minimum(until, np.append(visits[1:], end_at)).sum() - visits.sum())
+        after = np.searchsorted(visits, inside, "left")
+        reached = after < len(visits)
+        n_reached += int(reached.sum())
+        delay_s += float((visits[after[reached]] - inside[reached]).sum())
+    n = len(events)
+    return Score(
+        resources=n,
+        visits=len(visit_id),
+        changes_true=n_true,
+        changes_seen=n_seen,
+        recall=n_seen / n_true if n_true else 0.0,
+        precision=n_seen / len(visit_id) if len(visit_id) else 0.0,
+        freshness=fresh_s / (n * (end_at - start_at)) if n and end_at > start_at else 0.0,
+        delay_days_mean=delay_s / n_reached / 86_400.0 if n_reached else 0.0,
+    )

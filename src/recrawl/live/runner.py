@@ -1,0 +1,258 @@
+"""Shell 1: the loop on a clock that really runs.
+
+Many fetches are in the air at once, at most one a host. Everything else (claiming, judging, archiving,
+learning, recording) happens in one worker thread, in the order in which fetches come down, several at a
+time: one fsync and one transaction serve them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import inf
+from typing import ParamSpec, TypeVar
+
+from recrawl.contracts import Archive, Clock, Detector, Fetcher
+from recrawl.live.judgement import ChooseDetector, Judgement, judged
+from recrawl.loop import Absorbed, Finding, Loop
+from recrawl.model import Fetch, Lease, Request, Version
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# Servers lie about "not modified": every so often the whole thing is asked for.
+FULL_EVERY = 10
+# Resources that another process adds are noticed within this time on the wall.
+LOOK_AGAIN_S = 2.0
+N_TOGETHER = 64
+RETRY_CLAIM_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """A visit that has been recorded, for whoever watches."""
+
+    lease: Lease
+    fetch: Fetch
+    absorbed: Absorbed
+
+
+class Runner:
+    """Runs the loop against the real web. `threads` False keeps all in the event loop's own thread."""
+
+    def __init__(
+        self,
+        *,
+        loop: Loop,
+        fetcher: Fetcher,
+        archive: Archive,
+        detectors: Mapping[str, Detector],
+        choose: ChooseDetector,
+        clock: Clock,
+        min_delay_s: float,
+        concurrency: int = 64,
+        grace_s: float = 8.0,
+        threads: bool = True,
+        watch: Callable[[Landed], object] = lambda _: None,
+    ) -> None:
+        self.loop = loop
+        self.fetcher = fetcher
+        self.archive = archive
+        self.detectors = detectors
+        self.choose = choose
+        self.clock = clock
+        self.min_delay_s = min_delay_s
+        self.concurrency = concurrency
+        self.grace_s = grace_s
+        self._watchers: list[Callable[[Landed], object]] = [watch]
+        self._worker = ThreadPoolExecutor(1, "recrawl-loop") if threads else None
+        self._flying: dict[asyncio.Task[None], Lease] = {}
+        self._down: list[tuple[Lease, Fetch]] = []
+        self._recording: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._problem: BaseException | None = None
+
+    def stop(self) -> None:
+        """End soon: nothing new is claimed, what is in the air comes down and is recorded."""
+        self._stopping.set()
+        self._news.set()
+
+    async def run(self, *, until_at: float = inf, once: bool = False) -> None:
+        """Visit until `until_at`, or until stopped; with `once`, until what is due now has been visited."""
+        began_at = self.clock.now()
+        try:
+            await self._call(self.loop.start, began_at)
+            while not self._stopping.is_set() and self._problem is None:
+                now = self.clock.now()
+                if now >= until_at:
+                    break
+                if self.loop.reprice_at <= now:
+                    await self._call(self.loop.reprice, now)
+                n_free = self.concurrency - len(self._flying)
+                leases = await self._call(self.loop.due, now, n_free) if n_free else []
+                for lease in leases:
+                    self._take_off(lease)
+                if leases:
+                    continue
+                if once and not self._busy() and await self._call(self._nothing_left, began_at):
+                    break
+                wake_at = await self._call(self.loop.wake_at, now)
+                await self._pause(min(wake_at, until_at, now + LOOK_AGAIN_S * self.clock.speed) - now)
+        finally:
+            await self._land()
+        if self._problem is not None:
+            raise self._problem
+
+    async def visit(self, resource_id: int) -> Landed:
+        """Visit this one now, as soon as its host may be asked."""
+        landed: list[Landed] = []
+        self._watchers.append(landed.append)
+        try:
+            await self._call(self.loop.start, self.clock.now())
+            lease = await self._call(self.loop.claim, resource_id, self.clock.now())
+            while lease is None:
+                await self.clock.sleep(RETRY_CLAIM_S * self.clock.speed)
+                lease = await self._call(self.loop.claim, resource_id, self.clock.now())
+            self._take_off(lease)
+            while self._busy() and self._problem is None:
+                await self._pause(LOOK_AGAIN_S * self.clock.speed)
+        finally:
+            self._watchers.remove(landed.append)
+            await self._land()
+        if self._problem is not None:
+            raise self._problem
+        return landed[0]
+
+    # -- in the air ------------------------------------------------------------------------------------
+
+    def _take_off(self, lease: Lease) -> None:
+        task = asyncio.create_task(self._fly(lease))
+        self._flying[task] = lease
+        task.add_done_callback(self._came_down)
+
+    async def _fly(self, lease: Lease) -> None:
+        fetch = await self.fetcher.fetch(_request(lease))
+        self._down.append((lease, fetch))
+        if self._recording is None:
+            self._recording = asyncio.create_task(self._record())
+
+    def _came_down(self, task: asyncio.Task[None]) -> None:
+        self._flying.pop(task, None)
+        if not task.cancelled() and task.exception() is not None:
+            self._problem = self._problem or task.exception()
+        self._news.set()
+
+    # -- on the ground ---------------------------------------------------------------------------------
+
+    async def _record(self) -> None:
+        """Record what has come down, together, until nothing is left."""
+        try:
+            while self._down:
+                batch, self._down = self._down[:N_TOGETHER], self._down[N_TOGETHER:]
+                for landed in await self._call(self._absorb, batch, self.clock.now()):
+                    for watch in self._watchers:
+                        watch(landed)
+        except Exception as problem:  # it ends the run, from the run's own coroutine
+            self._problem = self._problem or problem
+        finally:
+            self._recording = None
+            self._news.set()
+
+    def _absorb(self, batch: list[tuple[Lease, Fetch]], now: float) -> list[Landed]:
+        findings = [self._finding(lease, fetch) for lease, fetch in batch]
+        files = self.archive.sync()  # before the store hears of it: what it knows of is on the disk
+        absorbed = self.loop.absorb(findings, now, files)
+        return [
+            Landed(lease=lease, fetch=fetch, absorbed=done)
+            for (lease, fetch), done in zip(batch, absorbed, strict=True)
+        ]
+
+    def _finding(self, lease: Lease, fetch: Fetch) -> Finding:
+        judgement = judged(
+            lease,
+            fetch,
+            fetch_id=uuid.uuid4().hex,
+            detectors=self.detectors,
+            choose=self.choose,
+            load=self.archive.snapshot,
+        )
+        return Finding(
+            lease=lease,
+            visit=judgement.visit,
+            gate_at=fetch.ended_at + max(self.min_delay_s, fetch.wait_s),
+            versions=self._archived(fetch, judgement),
+            etag=fetch.header("etag"),
+            last_modified=fetch.header("last-modified"),
+        )
+
+    def _archived(self, fetch: Fetch, judgement: Judgement) -> tuple[Version, ...]:
+        if judgement.version is None:
+            return ()
+        placed = self.archive.put(fetch, judgement.version, judgement.same_as)
+        return () if judgement.same_as is not None else (placed,)
+
+    # -- coming and going ------------------------------------------------------------------------------
+
+    def _busy(self) -> bool:
+        return bool(self._flying or self._down or self._recording)
+
+    def _nothing_left(self, began_at: float) -> bool:
+        out_of_allowance = self.loop.n_free(self.clock.now()) == 0
+        return out_of_allowance or self.loop.store.counts(began_at)["due"] == 0
+
+    async def _pause(self, seconds: float) -> None:
+        self._news.clear()
+        sleep = asyncio.create_task(self.clock.sleep(max(seconds, 0.0)))
+        news = asyncio.create_task(self._news.wait())
+        try:
+            await asyncio.wait({sleep, news}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleep.cancel()
+            news.cancel()
+
+    async def _land(self) -> None:
+        """Let what is in the air come down for a while, record it, and give back the rest."""
+        if self._flying:
+            await asyncio.wait(list(self._flying), timeout=self.grace_s)
+        left = list(self._flying.values())
+        for task in list(self._flying):
+            task.cancel()
+        await asyncio.gather(*list(self._flying), return_exceptions=True)
+        while self._recording is not None:
+            await asyncio.shield(self._recording)
+        if left:
+            await self._call(self.loop.release, left, self.clock.now())
+
+    async def aclose(self) -> None:
+        if self._worker is not None:
+            self._worker.shutdown()
+
+    def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
+        """Run in the worker thread; all that touches the store or the archive goes through here."""
+        if self._worker is None:
+            return _at_once(function, *args, **kwargs)
+        return asyncio.get_running_loop().run_in_executor(self._worker, lambda: function(*args, **kwargs))
+
+
+async def _at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    return function(*args, **kwargs)
+
+
+def _request(lease: Lease) -> Request:
+    standing = lease.standing
+    # Validators are sent only for a copy that we hold, and not always: a lying server would hide for ever.
+    conditional = (
+        standing.version is not None
+        and not standing.version.gone
+        and standing.n_informative % FULL_EVERY != FULL_EVERY - 1
+    )
+    return Request(
+        url=lease.resource.url,
+        etag=standing.etag if conditional else None,
+        last_modified=standing.last_modified if conditional else None,
+        allow_private=lease.resource.effective.allow_private,
+    )

@@ -1,0 +1,122 @@
+"""Data for machines: one table of readings as JSON, CSV and Turtle, and a dataset that answers queries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from recrawl.livingweb.content.noise import hidden, visible
+from recrawl.livingweb.content.scene import N_SLOTS, Scene, iso
+from recrawl.livingweb.content.words import number, title
+
+_N_FIRST_ITEMS = 5
+_N_ANSWERED = 50
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+
+SELECT_ITEMS = (
+    "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount }"
+    f" ORDER BY DESC(?item) LIMIT {_N_ANSWERED}"
+)
+COUNT_ITEMS = "SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount }"
+ASK_EVEN = "ASK { SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?a } HAVING (COUNT(?item) / 2 = 0) }"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    id: int
+    label: str
+    amount: float
+    revision: int
+    revised_at: float
+
+
+def _readings(scene: Scene) -> list[_Reading]:
+    """Every version revises one of them."""
+    rows = []
+    for slot in range(N_SLOTS):
+        edition = scene.edition(slot)
+        amount = number(90_000, scene.key, "amount", slot, edition) / 100
+        label = title(scene.key, "row", slot)
+        rows.append(_Reading(slot + 1, label, amount, edition, scene.made_at(edition)))
+    return rows
+
+
+def json_table(scene: Scene) -> str:
+    rows = [
+        {"id": r.id, "label": r.label, "amount": r.amount, "revision": r.revision, "at": iso(r.revised_at)}
+        for r in _readings(scene)
+    ]
+    stamp = visible(scene.document)
+    made = f'"generated_at": "{stamp}", ' if stamp else ""
+    named = json.dumps(title(scene.key), ensure_ascii=False)
+    return (
+        f'{{{hidden(scene.document)}{made}"title": {named}, "rows": {json.dumps(rows, ensure_ascii=False)}}}\n'
+    )
+
+
+def csv_table(scene: Scene) -> str:
+    q = hidden(scene.document)
+    head = ",".join(f"{q}{column}{q}" for column in ("id", "label", "amount", "revision", "at"))
+    rows = [f"{r.id},{r.label},{r.amount:.2f},{r.revision},{iso(r.revised_at)}" for r in _readings(scene)]
+    return "\r\n".join([head, *rows, ""])
+
+
+def turtle(scene: Scene) -> str:
+    token = hidden(scene.document)
+    rows = [
+        f'<#r{r.id}> rdfs:label "{r.label}"@en ; <#amount> {r.amount:.2f} ; <#revision> {r.revision} ;\n'
+        f'    dct:modified "{iso(r.revised_at)}"^^xsd:dateTime .\n'
+        for r in _readings(scene)
+    ]
+    return (
+        (f"# {token}\n" if token else "")
+        + "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        + "@prefix dct: <http://purl.org/dc/terms/> .\n"
+        + f"@prefix xsd: <{_XSD}> .\n\n"
+        + "".join(rows)
+    )
+
+
+def sparql_results(scene: Scene) -> str:
+    answer = json.dumps(QUERIES[scene.document.query](scene), ensure_ascii=False)
+    return f"{{{hidden(scene.document)}{answer[1:]}\n"
+
+
+def _n_items(scene: Scene) -> int:
+    """The dataset grows by one item with every version."""
+    return _N_FIRST_ITEMS + scene.version
+
+
+def _select_items(scene: Scene) -> dict[str, object]:
+    n = _n_items(scene)
+    endpoint = scene.url.partition("?")[0]
+    rows = [
+        {
+            "item": {"type": "uri", "value": f"{endpoint}#{i:06}"},
+            "label": {"type": "literal", "xml:lang": "en", "value": title(scene.key, "item", i)},
+            "amount": {
+                "type": "literal",
+                "datatype": f"{_XSD}integer",
+                "value": str(number(9000, scene.key, i)),
+            },
+        }
+        for i in range(n, max(0, n - _N_ANSWERED), -1)
+    ]
+    return {"head": {"vars": ["item", "label", "amount"]}, "results": {"bindings": rows}}
+
+
+def _count_items(scene: Scene) -> dict[str, object]:
+    n = {"type": "literal", "datatype": f"{_XSD}integer", "value": str(_n_items(scene))}
+    return {"head": {"vars": ["n"]}, "results": {"bindings": [{"n": n}]}}
+
+
+def _ask_even(scene: Scene) -> dict[str, object]:
+    return {"head": {}, "boolean": _n_items(scene) % 2 == 0}
+
+
+QUERIES: dict[str, Callable[[Scene], dict[str, object]]] = {
+    SELECT_ITEMS: _select_items,
+    COUNT_ITEMS: _count_items,
+    ASK_EVEN: _ask_even,
+}

@@ -1,0 +1,57 @@
+"""What differs from answer to answer although nothing changed.
+
+Writers leave slots; `filled` fills them from the number of the request and the time of the answer.
+"""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+from recrawl.livingweb.content.scene import iso
+from recrawl.livingweb.content.words import draws, sentence
+from recrawl.livingweb.script import Document, Form, Noise
+
+_HIDDEN = "\x01"
+_VISIBLE = "\x02"
+
+
+def hidden(document: Document, calm: str = "") -> str:
+    """A slot where no reader looks, or `calm` where this document is not noisy in that way."""
+    return _HIDDEN if document.noise is Noise.HIDDEN else calm
+
+
+def visible(document: Document, calm: str = "") -> str:
+    return _VISIBLE if document.noise is Noise.VISIBLE else calm
+
+
+def filled(body: bytes, document: Document, key: str, n_request: int, now: float) -> bytes:
+    """The answer to the `n_request`-th request for this document."""
+    if document.noise is Noise.HIDDEN:
+        return body.replace(_HIDDEN.encode(), _unread(document.form, key, n_request).encode())
+    if document.noise is Noise.VISIBLE:
+        return body.replace(_VISIBLE.encode(), _read(document.form, key, n_request, now).encode())
+    return body
+
+
+def _unread(form: Form, key: str, n_request: int) -> str:
+    token = draws("nonce", key, n_request)
+    match form:
+        case Form.JSON | Form.SPARQL:
+            return "".join(" \n"[byte & 1] for byte in token[:16])
+        case Form.CSV:
+            return '"' * (n_request % 2)  # all cells of the header quoted, or none
+        case _:
+            return token[:8].hex()
+
+
+def _read(form: Form, key: str, n_request: int, now: float) -> str:
+    match form:
+        case Form.RSS:
+            return formatdate(now + n_request, usegmt=True)
+        case Form.ATOM:
+            return iso(now + n_request)
+        case Form.JSON:
+            return f"{iso(now)}, request {n_request}"
+        case _:
+            advert = sentence("advert", key, n_request)
+            return f"Made at {iso(now)} for visitor {n_request}. Advertisement: {advert}"

@@ -1,0 +1,358 @@
+-- Every statement the store runs, by name. `:ids` and `:host_ids` are JSON arrays.
+
+-- name: incoming_table
+CREATE TEMP TABLE incoming (
+    pos INTEGER PRIMARY KEY,
+    url TEXT,
+    host TEXT,
+    kind TEXT,
+    weight REAL,
+    min_gap_s REAL,
+    max_gap_s REAL,
+    paused INTEGER,
+    allow_private INTEGER
+);
+
+-- name: incoming_tag_table
+CREATE TEMP TABLE incoming_tag (url TEXT, tag TEXT);
+
+-- name: tag_layer_view
+CREATE TEMP VIEW tag_layer AS
+SELECT t.resource_id AS id, l.*
+FROM resource_tag AS t JOIN layer AS l ON l.scope = 'tag' AND l.name = t.tag;
+
+-- name: receive
+INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: receive_tag
+INSERT INTO incoming_tag (url, tag) VALUES (?, ?);
+
+-- name: add_hosts
+INSERT INTO host (name)
+SELECT host FROM incoming GROUP BY host ORDER BY min(pos)
+ON CONFLICT DO NOTHING;
+
+-- name: last_id
+SELECT coalesce(max(id), 0) FROM resource;
+
+-- name: add_resources
+INSERT INTO resource (url, host_id, added_at, due_at, rule, planned_at)
+SELECT i.url, h.id, :now, :now, 'first-look', :now
+FROM incoming AS i JOIN host AS h ON h.name = i.host
+WHERE NOT EXISTS (SELECT 1 FROM resource AS r WHERE r.url = i.url)
+ORDER BY i.pos;
+
+-- name: add_layers
+INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
+SELECT 'resource', i.url, i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private
+FROM incoming AS i JOIN resource AS r ON r.url = i.url
+WHERE r.id > :last_id
+    AND coalesce(i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private) IS NOT NULL;
+
+-- name: add_tags
+INSERT INTO resource_tag (resource_id, tag)
+SELECT r.id, t.tag FROM incoming_tag AS t JOIN resource AS r ON r.url = t.url
+WHERE true
+ON CONFLICT DO NOTHING;
+
+-- name: added_or_tagged
+SELECT r.id FROM resource AS r WHERE r.id > :last_id
+UNION
+SELECT r.id FROM incoming_tag AS t JOIN resource AS r ON r.url = t.url;
+
+-- name: forget_incoming
+DELETE FROM incoming;
+
+-- name: forget_incoming_tags
+DELETE FROM incoming_tag;
+
+-- name: remove_layers
+DELETE FROM layer WHERE scope = 'resource' AND name IN (
+    SELECT r.url FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value
+);
+
+-- name: remove
+DELETE FROM resource WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: id_of_url
+SELECT id FROM resource WHERE url = :url;
+
+-- name: ids_all
+SELECT id FROM resource;
+
+-- name: ids_of_host
+SELECT r.id FROM resource AS r JOIN host AS h ON h.id = r.host_id WHERE h.name = :name;
+
+-- name: ids_of_tag
+SELECT resource_id FROM resource_tag WHERE tag = :name;
+
+-- name: hosts_of
+SELECT DISTINCT r.host_id FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
+
+-- name: page
+SELECT id FROM resource
+WHERE id > :after AND (:text IS NULL OR instr(url, :text) > 0)
+ORDER BY id LIMIT :limit;
+
+-- name: page_of_host
+SELECT id FROM resource
+WHERE host_id = (SELECT id FROM host WHERE name = :host)
+    AND id > :after AND (:text IS NULL OR instr(url, :text) > 0)
+ORDER BY id LIMIT :limit;
+
+-- name: page_of_tag
+SELECT t.resource_id FROM resource_tag AS t CROSS JOIN resource AS r ON r.id = t.resource_id
+WHERE t.tag = :tag AND t.resource_id > :after
+    AND (:host IS NULL OR r.host_id = (SELECT id FROM host WHERE name = :host))
+    AND (:text IS NULL OR instr(r.url, :text) > 0)
+ORDER BY t.resource_id LIMIT :limit;
+
+-- name: watched
+SELECT
+    r.*,
+    h.name AS host,
+    (SELECT json_group_array(t.tag) FROM resource_tag AS t WHERE t.resource_id = r.id) AS tags,
+    own.kind AS said_kind,
+    own.weight AS said_weight,
+    own.min_gap_s AS said_min_gap_s,
+    own.max_gap_s AS said_max_gap_s,
+    own.paused AS said_paused,
+    own.allow_private AS said_allow_private,
+    v.seq, v.at, v.digest, v.fingerprint, v.detector, v.media_type, v.charset, v.status,
+    v.n_bytes, v.gone, v.flag, v.file, v.offset, v.length
+FROM json_each(:ids) AS j
+JOIN resource AS r ON r.id = j.value
+JOIN host AS h ON h.id = r.host_id
+LEFT JOIN layer AS own ON own.scope = 'resource' AND own.name = r.url
+LEFT JOIN version AS v ON v.resource_id = r.id AND v.seq = r.version_seq
+ORDER BY j.id;
+
+-- name: layer
+SELECT * FROM layer WHERE scope = :scope AND name = :name;
+
+-- name: put_layer
+INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
+VALUES (:scope, :name, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private)
+ON CONFLICT DO UPDATE SET
+    kind = excluded.kind,
+    weight = excluded.weight,
+    min_gap_s = excluded.min_gap_s,
+    max_gap_s = excluded.max_gap_s,
+    paused = excluded.paused,
+    allow_private = excluded.allow_private;
+
+-- name: drop_layer
+DELETE FROM layer WHERE scope = :scope AND name = :name;
+
+-- name: layers
+SELECT * FROM layer WHERE (scope, name) > (:scope, :name) ORDER BY scope, name LIMIT :limit;
+
+-- name: tag
+INSERT INTO resource_tag (resource_id, tag)
+SELECT r.id, t.value
+FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value CROSS JOIN json_each(:tags) AS t
+WHERE true
+ON CONFLICT DO NOTHING;
+
+-- name: untag
+DELETE FROM resource_tag
+WHERE resource_id IN (SELECT value FROM json_each(:ids)) AND tag IN (SELECT value FROM json_each(:tags));
+
+-- name: settle
+-- The same rule as model.settled: the nearest layer that says something wins, setting by setting.
+UPDATE resource SET
+    kind = s.kind,
+    weight = s.weight,
+    min_gap_s = s.min_gap_s,
+    max_gap_s = max(s.min_gap_s, s.max_gap_s),
+    paused = s.paused,
+    allow_private = s.allow_private
+FROM (
+    SELECT
+        r.id,
+        coalesce(
+            own.kind,
+            (SELECT kind FROM tag_layer WHERE id = r.id AND kind IS NOT NULL ORDER BY name LIMIT 1),
+            site.kind, every.kind, :kind
+        ) AS kind,
+        coalesce(
+            own.weight,
+            (SELECT weight FROM tag_layer WHERE id = r.id AND weight IS NOT NULL ORDER BY name LIMIT 1),
+            site.weight, every.weight, :weight
+        ) AS weight,
+        coalesce(
+            own.min_gap_s,
+            (SELECT min_gap_s FROM tag_layer WHERE id = r.id AND min_gap_s IS NOT NULL ORDER BY name LIMIT 1),
+            site.min_gap_s, every.min_gap_s, :min_gap_s
+        ) AS min_gap_s,
+        coalesce(
+            own.max_gap_s,
+            (SELECT max_gap_s FROM tag_layer WHERE id = r.id AND max_gap_s IS NOT NULL ORDER BY name LIMIT 1),
+            site.max_gap_s, every.max_gap_s, :max_gap_s
+        ) AS max_gap_s,
+        coalesce(
+            own.paused,
+            (SELECT paused FROM tag_layer WHERE id = r.id AND paused IS NOT NULL ORDER BY name LIMIT 1),
+            site.paused, every.paused, :paused
+        ) AS paused,
+        coalesce(
+            own.allow_private,
+            (SELECT allow_private FROM tag_layer WHERE id = r.id AND allow_private IS NOT NULL ORDER BY name LIMIT 1),
+            site.allow_private, every.allow_private, :allow_private
+        ) AS allow_private
+    FROM json_each(:ids) AS j
+    JOIN resource AS r ON r.id = j.value
+    JOIN host AS h ON h.id = r.host_id
+    LEFT JOIN layer AS own ON own.scope = 'resource' AND own.name = r.url
+    LEFT JOIN layer AS site ON site.scope = 'host' AND site.name = h.name
+    LEFT JOIN layer AS every ON every.scope = 'global' AND every.name = ''
+) AS s
+WHERE resource.id = s.id;
+
+-- name: bring_inside
+-- A plan outside its resource's gap bounds moves to the bound. One that waits out a failure stays: it
+-- answers the host's trouble, not the gap.
+UPDATE resource SET
+    bound = iif(due_at < since_at + min_gap_s, 'min', 'max'),
+    gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
+    plan_gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
+    due_at = since_at + iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s)
+WHERE id IN (SELECT value FROM json_each(:ids))
+    AND n_failures = 0
+    AND (due_at < since_at + min_gap_s OR due_at > since_at + max_gap_s);
+
+-- name: take_turns
+-- Each host's first resource in turn, looked up again after anything that may have changed it.
+UPDATE host SET (due_at, next_id) = (
+    SELECT r.due_at, r.id FROM resource AS r
+    WHERE r.host_id = host.id AND r.paused = 0 AND r.due_at IS NOT NULL
+    ORDER BY r.due_at, r.id LIMIT 1
+)
+WHERE id IN (SELECT value FROM json_each(:host_ids));
+
+-- name: line_up
+UPDATE host SET in_line = 1 WHERE in_line = 0 AND ready_at <= :now;
+
+-- name: next_in_line
+-- Gate and lease are asked once more: another process's clock may have been ahead of ours.
+SELECT id, next_id FROM host
+WHERE in_line = 1 AND due_at <= :now AND gate_at <= :now AND lease_until_at <= :now
+ORDER BY due_at, next_id LIMIT :limit;
+
+-- name: only
+SELECT h.id, r.id AS next_id FROM resource AS r JOIN host AS h ON h.id = r.host_id
+WHERE r.id = :only AND h.gate_at <= :now AND h.lease_until_at <= :now;
+
+-- name: lease
+UPDATE host SET token = token + 1, lease_until_at = :until_at, in_line = 0
+WHERE id = :id
+RETURNING token;
+
+-- name: release
+UPDATE host SET lease_until_at = -9e999 WHERE id = :id AND token = :token;
+
+-- name: ready_at
+SELECT min(ready_at) FROM (
+    SELECT min(ready_at) AS ready_at FROM host WHERE in_line = 0
+    UNION ALL
+    SELECT min(ready_at) FROM host WHERE in_line = 1
+);
+
+-- name: recorded
+SELECT 1 FROM visit WHERE fetch_id = :fetch_id;
+
+-- name: finish
+-- Only the present lease finishes; released or completed, it is no longer there (-9e999).
+UPDATE host SET lease_until_at = -9e999, gate_at = max(gate_at, :gate_at)
+WHERE id = :id AND token = :token AND lease_until_at > -9e999;
+
+-- name: last_seq
+SELECT last_seq FROM resource WHERE id = :id;
+
+-- name: add_visit
+INSERT INTO visit (
+    fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
+    magnitude, event_at, duration_s, n_bytes, evidence
+) VALUES (
+    :fetch_id, :resource_id, :at, :since_at, :due_at, :outcome, :informative, :status, :changed, :significant,
+    :magnitude, :event_at, :duration_s, :n_bytes, :evidence
+);
+
+-- name: add_version
+INSERT INTO version (
+    resource_id, seq, at, digest, fingerprint, detector, media_type, charset, status, n_bytes, gone, flag,
+    file, offset, length
+) VALUES (
+    :resource_id, :seq, :at, :digest, :fingerprint, :detector, :media_type, :charset, :status, :n_bytes, :gone,
+    :flag, :file, :offset, :length
+);
+
+-- name: stand
+UPDATE resource SET
+    since_at = :since_at,
+    last_at = :last_at,
+    gap_s = :gap_s,
+    due_at = :due_at,
+    n_informative = :n_informative,
+    n_changes = :n_changes,
+    n_failures = :n_failures,
+    bits = :bits,
+    etag = :etag,
+    last_modified = :last_modified,
+    memory = :memory,
+    last_seq = :last_seq,
+    version_seq = coalesce(:version_seq, version_seq),
+    plan_gap_s = :plan_gap_s,
+    price = :price,
+    p_changed = :p_changed,
+    per_day = :per_day,
+    rule = :rule,
+    bound = :bound,
+    planned_at = :planned_at
+WHERE id = :id;
+
+-- name: merge_file
+INSERT INTO archive_file (name, length) VALUES (:name, :length)
+ON CONFLICT DO UPDATE SET length = max(length, excluded.length);
+
+-- name: batch
+SELECT id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, bits, memory
+FROM resource WHERE paused = 0 ORDER BY id;
+
+-- name: replan
+UPDATE resource SET
+    due_at = ?1, gap_s = ?2, plan_gap_s = ?2, p_changed = ?3, per_day = ?4, bound = ?5,
+    price = ?6, rule = ?7, planned_at = ?8
+WHERE id = ?9;
+
+-- name: visits
+SELECT * FROM visit WHERE resource_id = :resource_id AND id < :before ORDER BY id DESC LIMIT :limit;
+
+-- name: versions
+SELECT * FROM version WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- name: versions_of
+SELECT * FROM version WHERE resource_id = :resource_id AND seq > :after ORDER BY seq LIMIT :limit;
+
+-- name: n_visits_since
+SELECT count(*) FROM visit WHERE at >= :at;
+
+-- name: counts
+SELECT
+    (SELECT count(*) FROM resource) AS resources,
+    (SELECT count(DISTINCT host_id) FROM resource) AS hosts,
+    (SELECT count(*) FROM resource WHERE paused = 0 AND due_at IS NOT NULL AND due_at <= :now) AS due,
+    (SELECT count(*) FROM resource WHERE paused = 1) AS paused,
+    (SELECT count(*) FROM host WHERE in_line = 0 AND lease_until_at > :now) AS leased,
+    n_visits AS visits, n_changes AS changes, n_failures AS failures, n_versions AS versions
+FROM total;
+
+-- name: files
+SELECT name, length FROM archive_file ORDER BY name;
+
+-- name: fact
+SELECT value FROM fact WHERE key = :key;
+
+-- name: put_fact
+INSERT INTO fact (key, value) VALUES (:key, :value) ON CONFLICT DO UPDATE SET value = excluded.value;

@@ -1,0 +1,76 @@
+"""The budget: the price at which demand fits it, and the allowance that is never overdrawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+
+from recrawl.contracts import Quote
+
+DAY_S = 86_400.0
+
+
+def demand_per_day(quote: Quote, price: float) -> float:
+    """How many visits a day the policy would make at this price."""
+    return float((DAY_S / quote.gaps(price)).sum())
+
+
+def price_for(quote: Quote, per_day: float, *, guess: float = 1.0) -> float:
+    """The lowest price at which the policy's demand fits `per_day` visits a day.
+
+    0 when even the smallest gaps fit. Infinity when not even the largest do: then the gaps' upper bounds
+    ask for more than the budget has, and the allowance alone decides how late visits are.
+    """
+    if demand_per_day(quote, 0.0) <= per_day:
+        return 0.0
+    if demand_per_day(quote, inf) > per_day:
+        return inf
+    low = high = guess if 0.0 < guess < inf else 1.0
+    while demand_per_day(quote, high) > per_day:
+        low, high = high, high * 16.0
+    while demand_per_day(quote, low) <= per_day:
+        low, high = low / 16.0, low
+    while high / low > 1.0 + 1e-6:
+        middle = (low * high) ** 0.5
+        if demand_per_day(quote, middle) > per_day:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Visits that may be made now: they accrue evenly over the day, and only so many can be saved up.
+
+    The price keeps demand at the budget on average; this keeps the visits below it at every moment, also
+    when a thousand resources are added at once.
+    """
+
+    per_day: float
+    saved: float
+    at: float
+
+    @property
+    def most(self) -> float:
+        """What can be saved up: a quarter of a day's worth, at least one visit."""
+        return max(1.0, self.per_day / 4.0)
+
+    def accrued(self, now: float) -> Allowance:
+        earned = max(0.0, now - self.at) * self.per_day / DAY_S
+        return replace(self, saved=min(self.most, self.saved + earned), at=max(self.at, now))
+
+    def spent(self, n: int) -> Allowance:
+        return replace(self, saved=self.saved - n)
+
+    @property
+    def n_free(self) -> int:
+        # a visit's worth that is short by rounding alone counts as whole
+        return max(0, int(self.saved + 1e-9))
+
+    @property
+    def ready_at(self) -> float:
+        """When the next visit is free."""
+        if self.n_free:
+            return self.at
+        return self.at + (1.0 - self.saved) * DAY_S / self.per_day if self.per_day > 0.0 else inf

@@ -1,0 +1,54 @@
+"""The index policy: visit when weight * U(t) reaches the price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.contracts import Forecasts, Goal
+from recrawl.model import Batch, Floats
+
+# Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
+# the logarithm, and read off along straight lines in log-log. With 32 points the gap is right to about
+# a thousandth (tests/unit/test_index.py), far below what any forecast can promise.
+N_POINTS = 32
+
+
+class Index:
+    """Policy `index`: one formula for every goal and every forecast."""
+
+    name = "index"
+
+    def __init__(self, goal: Goal) -> None:
+        self.goal = goal
+
+    def quote(self, batch: Batch, forecasts: Forecasts) -> IndexQuote:
+        share = np.linspace(0.0, 1.0, N_POINTS)[:, None]
+        low, high = np.log(batch.min_gap_s), np.log(np.maximum(batch.max_gap_s, batch.min_gap_s))
+        log_gap = low + share * (high - low)
+        worth = batch.weight * self.goal.worth(forecasts, np.exp(log_gap))
+        # The first time a curve reaches a price is the first time its running maximum does: this keeps
+        # "never sooner when dearer" true for hazards that rise and fall with the calendar.
+        return IndexQuote(log_gap, np.log(np.maximum(np.maximum.accumulate(worth, axis=0), 1e-300)))
+
+
+@dataclass(frozen=True, slots=True)
+class IndexQuote:
+    """Worth against gap, both as logarithms, one column per resource."""
+
+    log_gap: Floats
+    log_worth: Floats
+
+    def gaps(self, price: float) -> Floats:
+        wanted = np.log(price) if price > 0.0 else -np.inf
+        n_below = (self.log_worth < wanted).sum(axis=0)
+        upper = np.clip(n_below, 1, N_POINTS - 1)
+        columns = np.arange(self.log_worth.shape[1])
+        x0, x1 = self.log_worth[upper - 1, columns], self.log_worth[upper, columns]
+        y0, y1 = self.log_gap[upper - 1, columns], self.log_gap[upper, columns]
+        rise = np.where(x1 > x0, x1 - x0, 1.0)
+        share = np.clip((wanted - x0) / rise, 0.0, 1.0)
+        inner = y0 + share * (y1 - y0)
+        at_least = np.where(n_below == 0, self.log_gap[0], inner)
+        return np.asarray(np.exp(np.where(n_below == N_POINTS, self.log_gap[-1], at_least)))

@@ -1,0 +1,60 @@
+"""A plan's reason: a sentence for people, with the figures it rests on."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from recrawl.model import Plan, Standing
+
+_UNITS = ((86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"))
+
+
+def reason(plan: Plan, standing: Standing) -> str:
+    """Why the resource is looked at next when it is."""
+    if plan.rule == "first-look":
+        return "Never looked at yet: a first copy comes before everything else."
+    if plan.rule == "retry":
+        times = "once" if standing.n_failures == 1 else f"{standing.n_failures} times in a row"
+        return f"The last visit told nothing ({times}): try again after {span(plan.gap_s)}."
+    known = (
+        f"{_count(standing.n_changes, 'change')} seen in {_count(standing.n_informative, 'visit')}, "
+        f"about {rate(plan.per_day)} expected; {_percent(plan.p_changed)} likely to have changed "
+        f"{span(plan.gap_s)} after the last look"
+    )
+    return f"{known}; {_why(plan)}."
+
+
+def _why(plan: Plan) -> str:
+    if plan.bound == "min":
+        return f"a visit would be worth it sooner, but {span(plan.gap_s)} is the smallest gap allowed"
+    if plan.bound == "max":
+        return f"a visit would be worth it later, but {span(plan.gap_s)} is the largest gap allowed"
+    if plan.rule == "uniform":
+        return "every resource gets the same gap"
+    goal = plan.rule.partition(":")[2]
+    priced = f" of {plan.price:.3g}" if isfinite(plan.price) else ""
+    return f"then a visit is worth the price{priced} (goal {goal})" if goal else "as its rule has it"
+
+
+def span(seconds: float) -> str:
+    """A length of time in the unit that reads best: `3.5 days`, `20 minutes`."""
+    if not isfinite(seconds):
+        return "for ever"
+    size, name = next((unit for unit in _UNITS if abs(seconds) >= unit[0]), _UNITS[-1])
+    figure = f"{seconds / size:.3g}"
+    return f"{figure} {name}" if figure == "1" else f"{figure} {name}s"
+
+
+def rate(per_day: float) -> str:
+    """A rate of change as a person would say it."""
+    if not isfinite(per_day) or per_day <= 0.0:
+        return "no change"
+    return f"{per_day:.2g} a day" if per_day >= 1.0 else f"one in {span(86_400.0 / per_day)}"
+
+
+def _percent(p: float) -> str:
+    return f"{100.0 * p:.0f} %" if isfinite(p) else "not known how"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,0 +1,69 @@
+"""Shell 2: the loop on a virtual clock."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+
+from recrawl.loop import Finding, Loop
+from recrawl.model import Changed, Lease, Outcome, Seen, Version, Visit
+from recrawl.simulate.worlds import TraceWorld
+
+
+def simulate(loop: Loop, world: TraceWorld, *, start_at: float, end_at: float, limit: int = 64) -> Seen:
+    """Add the world's resources to the loop's store and visit them until `end_at`; all visits made.
+
+    A visit takes no time. In what comes back, `id` is the resource's place in the world, and a first
+    visit has NaN for `since_at` and 0 for `changed`.
+    """
+    loop.store.add(world.resources, start_at)
+    place = {resource.url: index for index, resource in enumerate(world.resources)}
+    loop.start(start_at)
+    visits: list[tuple[int, Visit]] = []
+    now = start_at
+    while now < end_at:
+        if loop.reprice_at <= now:
+            loop.reprice(now)
+        leases = loop.due(now, limit)
+        findings = []
+        for lease in leases:
+            index = place[lease.resource.url]
+            finding = _look(world, index, lease, now, len(visits))
+            visits.append((index, finding.visit))
+            findings.append(finding)
+        loop.absorb(findings, now)
+        if not leases:
+            now = loop.wake_at(now)
+    return _columns(visits)
+
+
+def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int) -> Finding:
+    since_at = lease.standing.since_at
+    first = not isfinite(since_at)
+    changed = Changed.UNKNOWN if first else Changed(world.n_changes(index, since_at, now) > 0)
+    visit = Visit(
+        fetch_id=str(n),
+        resource_id=lease.resource.id,
+        at=now,
+        since_at=since_at,
+        due_at=lease.standing.due_at,
+        outcome=Outcome.OK,
+        changed=changed,
+        magnitude=float(changed is Changed.YES),
+    )
+    versions = ()
+    if first or changed is Changed.YES:
+        digest = f"version:{world.version(index, now)}"
+        versions = (Version(resource_id=lease.resource.id, seq=0, at=now, digest=digest),)
+    return Finding(lease=lease, visit=visit, gate_at=now, versions=versions)
+
+
+def _columns(visits: list[tuple[int, Visit]]) -> Seen:
+    return Seen(
+        id=np.array([index for index, _ in visits], dtype=np.int64),
+        since_at=np.array([visit.since_at for _, visit in visits]),
+        at=np.array([visit.at for _, visit in visits]),
+        changed=np.array([visit.changed is Changed.YES for _, visit in visits], dtype=np.int8),
+        event_at=np.full(len(visits), np.nan),
+    )
