@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from recrawl.model import (
@@ -116,8 +116,10 @@ class Archive(Protocol):
     def sync(self) -> Mapping[str, int]:
         """Make all that was put durable; the length of every file that grew, by name."""
 
-    def recover(self, committed: Mapping[str, int]) -> Sequence[str]:
-        """Cut every file that no living process writes to what the store knows of; say what was cut."""
+    def recover(self, committed: Callable[[], Mapping[str, int]]) -> Sequence[str]:
+        """Cut every file that no living process writes to what the store knows of; say what was cut.
+
+        The store is asked once a file is locked, so that nothing recorded just before is lost."""
 
     def snapshot(self, version: Version) -> Snapshot: ...
     def verify(self, versions: Iterable[Version]) -> Iterator[tuple[Version, str]]: ...

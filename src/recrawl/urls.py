@@ -13,6 +13,8 @@ from recrawl.errors import BadUrlError
 
 MAX_URL_BYTES = 4096
 _PORTS = {"http": 80, "https": 443}
+# After international names have become punycode: a name, or an IPv6 address without a zone.
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 # Browsers and libraries disagree about these; whoever sends them hopes that we disagree with ourselves.
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
 
@@ -55,6 +57,8 @@ def parsed(text: str) -> URL:
     if port == _PORTS[url.scheme]:
         port = None
     host = host.rstrip(".").lower()
+    if not _HOST.fullmatch(host):
+        raise BadUrlError(f"{stripped!r} names a host that no name server knows; check its spelling.")
     return URL.build(
         scheme=url.scheme,
         host=f"[{host}]" if ":" in host else host,

@@ -8,7 +8,7 @@ import tracemalloc
 import zlib
 from collections.abc import Callable
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import numpy as np
 import pytest
 import zstandard

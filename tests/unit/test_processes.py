@@ -75,6 +75,12 @@ def test_bursty_counts_are_far_more_spread_than_poisson_counts() -> None:
     assert spread(Bursty(5.0, branching=0.7, decay_s=900.0)) == pytest.approx(11.1, rel=0.2)
 
 
+def test_bursts_under_way_when_a_window_opens_are_in_it() -> None:
+    process, rng = Bursty(24.0, branching=0.8, decay_s=3600.0), np.random.default_rng(5)
+    n = sum(len(process.events(k * 3600.0, (k + 1) * 3600.0, rng)) for k in range(8000))
+    assert n / 8000 == pytest.approx(1.0, rel=0.1)
+
+
 @pytest.mark.parametrize(
     "impossible",
     [

@@ -7,19 +7,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recrawl import __version__
 from recrawl.app import config as configuration
 from recrawl.app.config import Config
 from recrawl.app.registry import names, part
 from recrawl.contracts import Archive, Clock, Detector, Fetcher, Store
-from recrawl.detect.choose import detector_name
 from recrawl.errors import RecrawlError, StoreError
 from recrawl.live.clock import WallClock
-from recrawl.live.runner import Landed, Runner
-from recrawl.loop import Loop
 from recrawl.model import GLOBAL, Settings
-from recrawl.observe.http import HttpFetcher, Limits
+
+# What only a visit needs is imported when one is made: listing what is watched must not wait for it.
+if TYPE_CHECKING:
+    from recrawl.live.runner import Landed, Runner
+    from recrawl.loop import Loop
+    from recrawl.observe.http import HttpFetcher
 
 STORE_FILE = "recrawl.sqlite"
 ARCHIVE_FOLDER = "archive"
@@ -45,7 +48,8 @@ class House:
         store: Store = part("stores", "sqlite")(self.home / STORE_FILE)
         gaps = self.config.gaps
         wanted = Settings(weight=gaps.weight, min_gap_s=gaps.min_gap, max_gap_s=gaps.max_gap)
-        if dict(store.said()).get(GLOBAL) != wanted:
+        said = next((settings for scope, settings in store.said() if scope == GLOBAL), Settings())
+        if (said.weight, said.min_gap_s, said.max_gap_s) != (gaps.weight, gaps.min_gap, gaps.max_gap):
             store.say(GLOBAL, wanted, self.clock.now())
         return store
 
@@ -61,7 +65,7 @@ class House:
             operator=archiving.operator,
             user_agent=self.config.fetching.user_agent,
         )
-        self.recovered = archive.recover(self.store.files())
+        self.recovered = archive.recover(self.store.files)
         return archive
 
     @cached_property
@@ -70,6 +74,8 @@ class House:
 
     def loop(self, *, goal: str | None = None, per_day: float | None = None) -> Loop:
         """The loop, with the configuration's choices unless others are given."""
+        from recrawl.loop import Loop
+
         schedule = self.config.schedule
         goal = goal or schedule.goal
         if schedule.policy == "index":
@@ -83,10 +89,13 @@ class House:
             rule=rule,
             per_day=schedule.budget if per_day is None else per_day,
             reprice_every_s=schedule.reprice_every,
-            lease_s=(self.config.fetching.total_timeout + 60.0) * self.clock.speed,
+            # a fetch may take its whole time on the wall, and the host may ask for minutes between its parts
+            lease_s=(self.config.fetching.total_timeout + 30.0) * self.clock.speed + 300.0,
         )
 
     def fetcher(self) -> HttpFetcher:
+        from recrawl.observe.http import HttpFetcher, Limits
+
         fetching = self.config.fetching
         return HttpFetcher(
             clock=self.clock,
@@ -95,13 +104,21 @@ class House:
             limits=Limits(
                 total_s=fetching.total_timeout,
                 wire_bytes=fetching.max_bytes,
-                decoded_bytes=fetching.max_decoded_bytes,
+                body_bytes=fetching.max_decoded_bytes,
             ),
         )
 
     def runner(
-        self, loop: Loop, fetcher: Fetcher, *, watch: Callable[[Landed], object] = lambda _: None
+        self,
+        loop: Loop,
+        fetcher: Fetcher,
+        *,
+        allow_private: bool = False,
+        watch: Callable[[Landed], object] = lambda _: None,
     ) -> Runner:
+        from recrawl.detect.choose import detector_name
+        from recrawl.live.runner import Runner
+
         return Runner(
             loop=loop,
             fetcher=fetcher,
@@ -111,6 +128,7 @@ class House:
             clock=self.clock,
             min_delay_s=self.config.fetching.min_delay,
             concurrency=self.config.fetching.concurrency,
+            allow_private=allow_private,
             watch=watch,
         )
 

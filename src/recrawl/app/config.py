@@ -65,7 +65,7 @@ class Fetching(_Section):
 
     contact: str = Field(
         "",
-        description="A web page or mail address at which servers' owners can reach you; sent with each request.",
+        description="A web page or mail address where servers' owners can reach you; sent with requests.",
     )
     min_delay: Seconds = Field(2.0, description="Between two requests to one host, from end to start.")
     concurrency: int = Field(64, ge=1, le=4096, description="Fetches in the air at once, one a host.")

@@ -30,9 +30,19 @@ class Score:
 
 
 def score(
-    events: Sequence[Floats], visit_id: Ints, visit_at: Floats, *, start_at: float, end_at: float
+    events: Sequence[Floats],
+    visit_id: Ints,
+    visit_at: Floats,
+    *,
+    start_at: float,
+    end_at: float,
+    n_visits: int | None = None,
 ) -> Score:
-    """Score visits `(visit_id, visit_at)` to resources whose true times of change are `events`."""
+    """Score visits `(visit_id, visit_at)` to resources whose true times of change are `events`.
+
+    `n_visits` counts those that were paid for, where some of them brought nothing and are not given.
+    """
+    paid = len(visit_id) if n_visits is None else n_visits
     order = np.lexsort((visit_at, visit_id))
     ids, times = visit_id[order], visit_at[order]
     bounds = np.searchsorted(ids, np.arange(len(events) + 1))
@@ -57,11 +67,11 @@ def score(
     n = len(events)
     return Score(
         resources=n,
-        visits=len(visit_id),
+        visits=paid,
         changes_true=n_true,
         changes_seen=n_seen,
         recall=n_seen / n_true if n_true else 0.0,
-        precision=n_seen / len(visit_id) if len(visit_id) else 0.0,
+        precision=n_seen / paid if paid else 0.0,
         freshness=fresh_s / (n * (end_at - start_at)) if n and end_at > start_at else 0.0,
         delay_days_mean=delay_s / n_reached / 86_400.0 if n_reached else 0.0,
     )

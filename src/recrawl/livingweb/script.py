@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from math import inf
-from urllib.parse import quote
+
+from yarl import URL
 
 from recrawl.errors import BadSettingError
 from recrawl.simulate.processes import Never, Process
@@ -38,6 +39,20 @@ class Form(StrEnum):
 
 LISTINGS = frozenset({Form.BOARD, Form.SITEMAP, Form.SITEMAP_INDEX, Form.OPML})
 FEEDS = frozenset({Form.RSS, Form.ATOM})
+
+
+class Query(StrEnum):
+    """What a SPARQL endpoint can be asked. Its dataset gets one more item with every change."""
+
+    ITEMS = (
+        "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount }"
+        " ORDER BY DESC(?item) LIMIT 50"
+    )
+    COUNT = "SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount }"
+    EVEN = (
+        "ASK { { SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount } }"
+        " FILTER (?n / 2 = FLOOR(?n / 2)) }"
+    )
 
 
 class Noise(StrEnum):
@@ -95,7 +110,7 @@ class Document:
     validators: Validators = Validators.NONE
     troubles: tuple[Trouble, ...] = ()
     slow_s: float = 0.0
-    query: str = ""  # SPARQL only: one of `content.data.QUERIES`
+    query: Query | None = None  # SPARQL alone has one
 
     def __post_init__(self) -> None:
         what = f"{self.host}{self.path}"
@@ -112,7 +127,7 @@ class Document:
             "make it hidden, or use another form",
         )
         _refuse(
-            (self.form is Form.SPARQL) != bool(self.query),
+            (self.form is Form.SPARQL) != (self.query is not None),
             f"{what}: a query and the form sparql go together",
             "give both or neither",
         )
@@ -123,8 +138,8 @@ class Document:
 
     @property
     def target(self) -> str:
-        """Path and query string, as a request line has them."""
-        return f"{self.path}?query={quote(self.query, safe='')}" if self.query else self.path
+        """Path and query string, spelt as `urls.canonical` spells them."""
+        return str(URL.build(path=self.path, query={"query": self.query})) if self.query else self.path
 
     @property
     def folder(self) -> str:
@@ -220,7 +235,9 @@ class Script:
         """Where one arrives from here, over all redirects."""
         seen: list[Place] = []
         while isinstance(entry, Redirect):
-            _refuse(entry.place in seen, f"{''.join(entry.place)} leads back to itself", "let it end somewhere")
+            _refuse(
+                entry.place in seen, f"{''.join(entry.place)} leads back to itself", "let it end somewhere"
+            )
             seen.append(entry.place)
             _refuse(entry.to not in self.places, f"{''.join(entry.to)} is not there", "add it to the script")
             entry = self.places[entry.to][0]

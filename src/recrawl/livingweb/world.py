@@ -116,17 +116,14 @@ class World:
         if entry is None:  # robots.txt, which has troubles but no content of its own
             return np.empty(0)
         if not isinstance(entry, Document):
-            return self._upto(self.life(self.script.destination(entry).place, until_at).truth_at, until_at)
+            return _upto(self.life(self.script.destination(entry).place, until_at).truth_at, until_at)
         if entry.form is Form.OPML:  # names feeds and says nothing of what is in them
             return np.empty(0)
         if entry.form in LISTINGS:
             lives = [self.life(document.place, until_at) for document in self.listed(entry)]
-            return self._upto(_merged([life.truth_at for life in lives]), until_at)
+            return _upto(_merged([life.truth_at for life in lives]), until_at)
         drawn_at = self._events(entry.process, f"{entry.host}{entry.path}", until_at)
         return _merged([drawn_at, np.array(self._touched_at.get(entry.place, []))])
-
-    def _upto(self, times_at: Floats, until_at: float) -> Floats:
-        return times_at[times_at <= until_at]
 
     def _spells(self, place: Place, entry: Entry | None, until_at: float) -> tuple[Spell, ...]:
         host = self.script.hosts.get(place[0])
@@ -158,6 +155,10 @@ class World:
 
 def _window_end_at(at: float) -> float:
     return (at // _WINDOW_S + 1) * _WINDOW_S
+
+
+def _upto(times_at: Floats, until_at: float) -> Floats:
+    return times_at[times_at <= until_at]
 
 
 def _merged(several: list[Floats]) -> Floats:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import brotli  # type: ignore[import-untyped]
+import brotli
 import zstandard
 
 STEP_BYTES = 65_536

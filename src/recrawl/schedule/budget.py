@@ -66,7 +66,7 @@ class Allowance:
     @property
     def n_free(self) -> int:
         # a visit's worth that is short by rounding alone counts as whole
-        return max(0, int(self.saved + 1e-9))
+        return max(0, int(self.saved + 1e-6))
 
     @property
     def ready_at(self) -> float:

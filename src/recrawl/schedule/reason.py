@@ -40,7 +40,8 @@ def span(seconds: float) -> str:
     """A length of time in the unit that reads best: `3.5 days`, `20 minutes`."""
     if not isfinite(seconds):
         return "for ever"
-    size, name = next((unit for unit in _UNITS if abs(seconds) >= unit[0]), _UNITS[-1])
+    # a hair below a unit is that unit: 1 hour, not 60 minutes
+    size, name = next((unit for unit in _UNITS if abs(seconds) * 1.001 >= unit[0]), _UNITS[-1])
     figure = f"{seconds / size:.3g}"
     return f"{figure} {name}" if figure == "1" else f"{figure} {name}s"
 

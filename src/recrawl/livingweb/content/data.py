@@ -9,17 +9,11 @@ from dataclasses import dataclass
 from recrawl.livingweb.content.noise import hidden, visible
 from recrawl.livingweb.content.scene import N_SLOTS, Scene, iso
 from recrawl.livingweb.content.words import number, title
+from recrawl.livingweb.script import Query
 
 _N_FIRST_ITEMS = 5
-_N_ANSWERED = 50
+_N_ANSWERED = 50  # as the query says
 _XSD = "http://www.w3.org/2001/XMLSchema#"
-
-SELECT_ITEMS = (
-    "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount }"
-    f" ORDER BY DESC(?item) LIMIT {_N_ANSWERED}"
-)
-COUNT_ITEMS = "SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount }"
-ASK_EVEN = "ASK { SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?a } HAVING (COUNT(?item) / 2 = 0) }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +43,8 @@ def json_table(scene: Scene) -> str:
     ]
     stamp = visible(scene.document)
     made = f'"generated_at": "{stamp}", ' if stamp else ""
-    named = json.dumps(title(scene.key), ensure_ascii=False)
-    return (
-        f'{{{hidden(scene.document)}{made}"title": {named}, "rows": {json.dumps(rows, ensure_ascii=False)}}}\n'
-    )
+    table = json.dumps({"title": title(scene.key), "rows": rows}, ensure_ascii=False)
+    return f"{{{hidden(scene.document)}{made}{table[1:]}\n"
 
 
 def csv_table(scene: Scene) -> str:
@@ -79,7 +71,7 @@ def turtle(scene: Scene) -> str:
 
 
 def sparql_results(scene: Scene) -> str:
-    answer = json.dumps(QUERIES[scene.document.query](scene), ensure_ascii=False)
+    answer = json.dumps(_ANSWERS[Query(scene.document.query or "")](scene), ensure_ascii=False)
     return f"{{{hidden(scene.document)}{answer[1:]}\n"
 
 
@@ -88,7 +80,7 @@ def _n_items(scene: Scene) -> int:
     return _N_FIRST_ITEMS + scene.version
 
 
-def _select_items(scene: Scene) -> dict[str, object]:
+def _items(scene: Scene) -> dict[str, object]:
     n = _n_items(scene)
     endpoint = scene.url.partition("?")[0]
     rows = [
@@ -106,17 +98,17 @@ def _select_items(scene: Scene) -> dict[str, object]:
     return {"head": {"vars": ["item", "label", "amount"]}, "results": {"bindings": rows}}
 
 
-def _count_items(scene: Scene) -> dict[str, object]:
+def _count(scene: Scene) -> dict[str, object]:
     n = {"type": "literal", "datatype": f"{_XSD}integer", "value": str(_n_items(scene))}
     return {"head": {"vars": ["n"]}, "results": {"bindings": [{"n": n}]}}
 
 
-def _ask_even(scene: Scene) -> dict[str, object]:
+def _even(scene: Scene) -> dict[str, object]:
     return {"head": {}, "boolean": _n_items(scene) % 2 == 0}
 
 
-QUERIES: dict[str, Callable[[Scene], dict[str, object]]] = {
-    SELECT_ITEMS: _select_items,
-    COUNT_ITEMS: _count_items,
-    ASK_EVEN: _ask_even,
+_ANSWERS: dict[Query, Callable[[Scene], dict[str, object]]] = {
+    Query.ITEMS: _items,
+    Query.COUNT: _count,
+    Query.EVEN: _even,
 }

@@ -47,9 +47,9 @@ def _unread(form: Form, key: str, n_request: int) -> str:
 def _read(form: Form, key: str, n_request: int, now: float) -> str:
     match form:
         case Form.RSS:
-            return formatdate(now + n_request, usegmt=True)
+            return formatdate(now, usegmt=True)
         case Form.ATOM:
-            return iso(now + n_request)
+            return iso(now)
         case Form.JSON:
             return f"{iso(now)}, request {n_request}"
         case _:

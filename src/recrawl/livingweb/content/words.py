@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-_QUALITIES = (
-    "old quiet narrow bright early late second northern wooden empty busy public small famous careful"
-    " yellow open broken heavy local modern royal distant new"
-).split()
-_THINGS = (
-    "bridge market library harbour council museum orchestra bakery railway garden school mill theatre"
-    " workshop river lighthouse committee village station newspaper archive café laboratory hospital"
-    " ferry brewery chapel observatory warehouse stadium gallery fountain"
-).split()
-_DEEDS = (
-    "reopened welcomed replaced questioned repaired painted measured praised sold visited joined"
-    " outgrew surprised followed supported renamed delayed counted"
-).split()
-_PLACES = (
-    "station;river;town hall;old wall;eastern gate;main square;fish market;tram depot;hill;canal".split(";")
+
+def _several(text: str) -> list[str]:
+    return [" ".join(phrase.split()) for phrase in text.split(",")]
+
+
+_QUALITIES = _several(
+    "old, quiet, narrow, bright, early, late, second, northern, wooden, empty, busy, public, small, famous,"
+    "careful, yellow, open, broken, heavy, local, modern, royal, distant, new"
 )
-_NAMES = "Ada Zoë Ben Clara Dino Emil Femke Goran Hana Ivo Jelena Kofi Lena Mateo Nour Olga Pia Ravi".split()
-_SUBJECTS = (
-    "winter timetable;flood defences;summer programme;budget figures;street repairs;new collection;"
-    "annual report;opening hours;water quality;harvest festival;reading room;night trains"
-).split(";")
+_THINGS = _several(
+    "bridge, market, library, harbour, council, museum, orchestra, bakery, railway, garden, school, mill,"
+    "theatre, workshop, river, lighthouse, committee, village, station, newspaper, archive, café, ferry,"
+    "laboratory, hospital, brewery, chapel, observatory, warehouse, stadium, gallery, fountain"
+)
+_DEEDS = _several(
+    "reopened, welcomed, replaced, questioned, repaired, painted, measured, praised, sold, visited, joined,"
+    "outgrew, surprised, followed, supported, renamed, delayed, counted"
+)
+_PLACES = _several(
+    "station, river, town hall, old wall, eastern gate, main square, fish market, tram depot, hill, canal"
+)
+_NAMES = _several(
+    "Ada, Zoë, Ben, Clara, Dino, Emil, Femke, Goran, Hana, Ivo, Jelena, Kofi, Lena, Mateo, Nour, Olga, Pia"
+)
+_SUBJECTS = _several(
+    "winter timetable, flood defences, summer programme, budget figures, street repairs, new collection,"
+    "annual report, opening hours, water quality, harvest festival, reading room, night trains"
+)
 
 
 def draws(*key: object) -> bytes:

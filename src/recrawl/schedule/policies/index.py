@@ -10,8 +10,9 @@ from recrawl.contracts import Forecasts, Goal
 from recrawl.model import Batch, Floats
 
 # Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
-# the logarithm, and read off along straight lines in log-log. With 32 points the gap is right to about
-# a thousandth (tests/unit/test_index.py), far below what any forecast can promise.
+# the logarithm, and read off along straight lines in log-log. With 32 points half the gaps are right to
+# about a thousandth and nine in ten to a hundredth; the rest lie where the curve is flat and a visit is
+# worth the same sooner or later (tests/unit/test_index.py).
 N_POINTS = 32
 
 

@@ -23,7 +23,7 @@ FROM resource_tag AS t JOIN layer AS l ON l.scope = 'tag' AND l.name = t.tag;
 
 -- name: receive
 INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (:url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private);
 
 -- name: receive_tag
 INSERT INTO incoming_tag (url, tag) VALUES (?, ?);
@@ -146,7 +146,7 @@ ON CONFLICT DO UPDATE SET
 DELETE FROM layer WHERE scope = :scope AND name = :name;
 
 -- name: layers
-SELECT * FROM layer WHERE (scope, name) > (:scope, :name) ORDER BY scope, name LIMIT :limit;
+SELECT * FROM layer WHERE scope = :scope ORDER BY name;
 
 -- name: tag
 INSERT INTO resource_tag (resource_id, tag)
@@ -217,7 +217,8 @@ UPDATE resource SET
     bound = iif(due_at < since_at + min_gap_s, 'min', 'max'),
     gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
     plan_gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
-    due_at = since_at + iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s)
+    due_at = since_at + iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
+    planned_at = :now
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND n_failures = 0
     AND (due_at < since_at + min_gap_s OR due_at > since_at + max_gap_s);
@@ -236,7 +237,8 @@ UPDATE host SET in_line = 1 WHERE in_line = 0 AND ready_at <= :now;
 
 -- name: next_in_line
 -- Gate and lease are asked once more: another process's clock may have been ahead of ours.
-SELECT id, next_id FROM host
+-- Left to itself, the planner would sort all that are in line.
+SELECT id, next_id FROM host INDEXED BY host_turn
 WHERE in_line = 1 AND due_at <= :now AND gate_at <= :now AND lease_until_at <= :now
 ORDER BY due_at, next_id LIMIT :limit;
 
@@ -317,7 +319,7 @@ INSERT INTO archive_file (name, length) VALUES (:name, :length)
 ON CONFLICT DO UPDATE SET length = max(length, excluded.length);
 
 -- name: batch
-SELECT id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, bits, memory
+SELECT id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, n_failures, bits, memory
 FROM resource WHERE paused = 0 ORDER BY id;
 
 -- name: replan
@@ -344,7 +346,7 @@ SELECT
     (SELECT count(DISTINCT host_id) FROM resource) AS hosts,
     (SELECT count(*) FROM resource WHERE paused = 0 AND due_at IS NOT NULL AND due_at <= :now) AS due,
     (SELECT count(*) FROM resource WHERE paused = 1) AS paused,
-    (SELECT count(*) FROM host WHERE in_line = 0 AND lease_until_at > :now) AS leased,
+    (SELECT count(*) FROM host WHERE lease_until_at > :now) AS leased,
     n_visits AS visits, n_changes AS changes, n_failures AS failures, n_versions AS versions
 FROM total;
 

@@ -1,0 +1,43 @@
+# `make demo` shows recrawl at work; `make test` runs every check. Both set up what they need, once.
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+FOR ?= 30
+
+.PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup-run:
+	@scripts/setup run
+
+setup-dev:
+	@scripts/setup dev
+
+demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
+	@.venv/bin/recrawl demo --for $(FOR)
+
+test: lint ## every check and every test
+	$(PY) -m pytest
+
+lint: setup-dev ## style, types, and the layers that imports keep to
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports
+
+faults: setup-dev ## the fault tests at their full counts (minutes)
+	RECRAWL_FAULT_COUNT=$${RECRAWL_FAULT_COUNT:-20} $(PY) -m pytest tests/faults tests/hostile
+
+bench: setup-dev ## side-by-side benchmarks
+	@for file in bench/*.py; do $(PY) $$file || exit 1; done
+
+docs: setup-dev ## write docs/reference from the code
+	$(PY) scripts/reference.py
+
+lock: ## pin every dependency anew (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra dev pyproject.toml -o requirements-dev.lock
+
+clean: ## remove the environment and all caches
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

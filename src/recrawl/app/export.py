@@ -1,0 +1,99 @@
+"""Taking everything along: rows as CSV or JSON lines, bodies as WARC files with one index."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from recrawl.app.rows import Row, resource_row, version_row, visit_row
+from recrawl.contracts import Store
+from recrawl.errors import BadInputError
+
+# A spreadsheet takes a cell that begins so for a formula, and formulas can do harm.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    n_files: int
+    n_bytes: int
+    n_records: int
+
+
+def resources(store: Store) -> Iterator[Row]:
+    return (resource_row(*item) for item in store.resources())
+
+
+def visits(store: Store) -> Iterator[Row]:
+    """By resource, each one's newest first."""
+    for resource, _, _ in store.resources():
+        yield from (visit_row(visit, resource.url) for visit in store.visits(resource.id))
+
+
+def versions(store: Store) -> Iterator[Row]:
+    """By resource, each one's oldest first; with those kept as evidence only, which carry a flag."""
+    for resource, _, _ in store.resources():
+        yield from (version_row(version, resource.url) for version in store.versions(resource.id))
+
+
+TABLES: dict[str, Callable[[Store], Iterator[Row]]] = {
+    "resources": resources,
+    "versions": versions,
+    "visits": visits,
+}
+
+
+def write_jsonl(rows: Iterable[Row], out: IO[str]) -> int:
+    n = 0
+    for n, row in enumerate(rows, 1):  # noqa: B007  # the count is what is returned
+        out.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+    return n
+
+
+def write_csv(rows: Iterable[Row], out: IO[str]) -> int:
+    n = 0
+    writer: csv.DictWriter[str] | None = None
+    for n, row in enumerate(rows, 1):  # noqa: B007
+        if writer is None:
+            writer = csv.DictWriter(out, list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({name: cell(value) for name, value in row.items()})
+    return n
+
+
+def cell(value: object) -> str:
+    """A value as a cell that no spreadsheet will run.
+
+    >>> cell("=1+1"), cell(-2.5), cell(None), cell(["a", "b"])
+    ("'=1+1", '-2.5', '', 'a b')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def copy_warc(archive: Path, to: Path) -> Copied:
+    """Copy the archive's WARC files, with one index over all of them."""
+    from recrawl.remember.cdx import cdxj
+
+    if to.exists() and any(to.iterdir()):
+        raise BadInputError(f"{to} is not empty; choose a new folder.")
+    to.mkdir(parents=True, exist_ok=True)
+    files = sorted(archive.glob("*.warc.gz"))
+    for file in files:
+        shutil.copy2(file, to / file.name)
+    n_records = 0
+    with (to / "index.cdxj").open("w", encoding="ascii") as index:
+        for n_records, line in enumerate(cdxj(archive), 1):  # noqa: B007
+            index.write(f"{line}\n")
+    return Copied(len(files), sum(file.stat().st_size for file in files), n_records)

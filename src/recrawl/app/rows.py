@@ -1,0 +1,100 @@
+"""Values as flat rows, for tables, JSON and CSV: instants in ISO 8601, what is not known as None."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from math import isfinite
+from typing import Any
+
+from recrawl.app.quantity import iso
+from recrawl.model import Changed, Plan, Resource, Settings, Standing, Version, Visit
+
+Row = dict[str, Any]
+
+_CHANGED = {Changed.YES: True, Changed.NO: False, Changed.UNKNOWN: None}
+
+
+def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> Row:
+    version = standing.version
+    return {
+        "url": resource.url,
+        "host": resource.host,
+        "kind": resource.effective.kind.value,
+        "weight": resource.effective.weight,
+        "min_gap_s": resource.effective.min_gap_s,
+        "max_gap_s": resource.effective.max_gap_s,
+        "paused": resource.effective.paused,
+        "allow_private": resource.effective.allow_private,
+        "tags": list(resource.tags),
+        "added_at": iso(resource.added_at),
+        "next_visit_at": None if resource.effective.paused else iso(standing.due_at),
+        "gap_s": number(standing.gap_s),
+        "n_visits": standing.n_informative,
+        "n_changes": standing.n_changes,
+        "n_failures_in_a_row": standing.n_failures,
+        "last_visit_at": iso(standing.last_at),
+        "last_change_at": iso(version.at) if version and standing.n_changes else None,
+        "gone": bool(version and version.gone),
+        "rule": plan.rule if plan else "",
+    }
+
+
+def visit_row(visit: Visit, url: str) -> Row:
+    return {
+        "url": url,
+        "at": iso(visit.at),
+        "outcome": visit.outcome.value,
+        "status": visit.status,
+        "changed": _CHANGED[visit.changed],
+        "significant": visit.significant,
+        "magnitude": visit.magnitude,
+        "since_at": iso(visit.since_at),
+        "due_at": iso(visit.due_at),
+        "event_at": iso(visit.event_at),
+        "duration_s": round(visit.duration_s, 3),
+        "n_bytes": visit.n_bytes,
+        "evidence": visit.evidence,
+        "fetch_id": visit.fetch_id,
+    }
+
+
+def version_row(version: Version, url: str) -> Row:
+    return {
+        "url": url,
+        "seq": version.seq,
+        "at": iso(version.at),
+        "digest": version.digest,
+        "media_type": version.media_type,
+        "charset": version.charset,
+        "status": version.status,
+        "n_bytes": version.n_bytes,
+        "gone": version.gone,
+        "flag": version.flag,
+        "detector": version.detector,
+        "file": version.file,
+        "offset": version.offset,
+        "length": version.length,
+    }
+
+
+def plan_row(plan: Plan) -> Row:
+    return {
+        "next_visit_at": iso(plan.due_at),
+        "gap_s": number(plan.gap_s),
+        "rule": plan.rule,
+        "bound": plan.bound,
+        "price": number(plan.price),
+        "p_changed": number(plan.p_changed),
+        "changes_per_day": number(plan.per_day),
+        "planned_at": iso(plan.planned_at),
+    }
+
+
+def settings_row(settings: Settings) -> Row:
+    """What this layer says, and nothing else."""
+    return {name: value for name, value in asdict(settings).items() if value is not None}
+
+
+def number(value: float) -> float | None:
+    """JSON knows neither NaN nor infinity."""
+    return value if isfinite(value) else None

@@ -1,0 +1,215 @@
+"""Where URLs come from: words, lists, sitemaps and OPML files, on the disk or on the web.
+
+All of them give candidates one by one, and trouble with one of them does not stop the rest.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+from xml.etree.ElementTree import ParseError
+
+from recrawl.contracts import Fetcher
+from recrawl.errors import BadUrlError
+from recrawl.model import Fetch, Outcome, Request
+from recrawl.urls import MAX_URL_BYTES, canonical
+
+# The sitemap protocol allows 50 MB; a compressed file can hold a thousand times its own size.
+MAX_XML_BYTES = 64 * 2**20
+MAX_XML_DEPTH = 100
+MAX_SITEMAPS = 1_000
+MAX_SITEMAP_DEPTH = 3
+_CHUNK_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be a URL, and where it stands."""
+
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Something that cannot be used, and why."""
+
+    text: str
+    where: str
+    reason: str
+
+
+Found = Candidate | Refused
+
+
+def lines(stream: Iterable[str], where: str) -> Iterator[Found]:
+    """One URL a line; empty lines and those that begin with # say nothing."""
+    for number, line in enumerate(stream, 1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            yield Candidate(text, f"{where}:{number}")
+
+
+def words(given: Iterable[str], stdin: Iterable[str]) -> Iterator[Found]:
+    """What was typed: URLs, names of files that list URLs, and `-` for standard input."""
+    for word in given:
+        if word == "-":
+            yield from lines(stdin, "standard input")
+        elif "://" in word:
+            yield Candidate(word, "")
+        elif not Path(word).expanduser().is_file():
+            yield Refused(word, "", "neither a file nor a URL with http:// or https:// before it.")
+        else:
+            try:
+                with Path(word).expanduser().open(encoding="utf-8-sig", errors="replace") as stream:
+                    yield from lines(stream, word)
+            except OSError as problem:
+                yield Refused(word, "", f"it cannot be read ({problem.strerror})")
+
+
+class Reader:
+    """Reads sitemaps and OPML files; what is on the web is asked for as politely as a visit."""
+
+    def __init__(self, fetcher: Fetcher, *, allow_private: bool = False) -> None:
+        self._fetcher = fetcher
+        self._allow_private = allow_private
+
+    async def sitemap(self, place: str) -> AsyncIterator[Found]:
+        """All URLs of a sitemap; those named by an index are read too, each once."""
+        todo = deque([(place, 1)])
+        seen = {place}
+        n_read = 0
+        while todo:
+            place, depth = todo.popleft()
+            if n_read == MAX_SITEMAPS:
+                yield Refused(place, "", f"{MAX_SITEMAPS} sitemaps were read already; add this one itself")
+                return
+            n_read += 1
+            opened = await self._opened(place)
+            if isinstance(opened, Refused):
+                yield opened
+                continue
+            for item, element in _locations(opened, place):
+                if element != "sitemap":
+                    yield item
+                elif depth == MAX_SITEMAP_DEPTH:
+                    yield Refused(item.text, place, f"indexes are {depth} deep here; add this sitemap itself")
+                elif "://" not in item.text:  # else a sitemap from the web could name files on this disk
+                    yield Refused(item.text, place, "an index names sitemaps by their URLs; this is none")
+                elif item.text not in seen:
+                    seen.add(item.text)
+                    todo.append((item.text, depth + 1))
+
+    async def opml(self, place: str) -> AsyncIterator[Found]:
+        """The feeds of an OPML subscription list."""
+        opened = await self._opened(place)
+        if isinstance(opened, Refused):
+            yield opened
+            return
+        for item, _ in _locations(opened, place):
+            yield item
+
+    async def _opened(self, place: str) -> IO[bytes] | Refused:
+        if "://" in place:
+            try:
+                url = canonical(place)
+            except BadUrlError as problem:
+                return Refused(place, "", str(problem))
+            fetch = await self._fetcher.fetch(Request(url=url, allow_private=self._allow_private))
+            if fetch.outcome is not Outcome.OK:
+                return Refused(place, "", f"it could not be fetched: {_trouble(fetch)}")
+            return BytesIO(fetch.body)
+        return _opened_file(place)
+
+
+def _opened_file(place: str) -> IO[bytes] | Refused:
+    try:
+        return Path(place).expanduser().open("rb")
+    except OSError as problem:
+        return Refused(place, "", f"it cannot be read ({problem.strerror})")
+
+
+def _trouble(fetch: Fetch) -> str:
+    if fetch.failure is None:
+        return f"the server answered {fetch.status}"
+    return f"{fetch.failure.reason} {fetch.failure.detail}".strip()
+
+
+class _Target:
+    """Keeps the locations of what the XML parser sees, and no tree: a hostile file fills no memory."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, str]] = []  # text, the element around it
+        self._path: list[str] = []
+        self._text: list[str] | None = None
+        self._n_text = 0
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition("}")[2]
+        self._path.append(name)
+        if len(self._path) > MAX_XML_DEPTH:
+            raise ValueError(f"elements stand more than {MAX_XML_DEPTH} deep")
+        if name == "loc" and self._path[-2:-1] in (["url"], ["sitemap"]):
+            self._text, self._n_text = [], 0
+        elif name == "outline" and attributes.get("xmlUrl"):
+            self.found.append((attributes["xmlUrl"].strip(), name))
+
+    def data(self, text: str) -> None:
+        # one character more than any URL has is enough to see that it is none
+        if self._text is not None and self._n_text <= MAX_URL_BYTES:
+            self._text.append(text[: MAX_URL_BYTES + 1])
+            self._n_text += len(text)
+
+    def end(self, _tag: str) -> None:
+        self._path.pop()
+        if self._text is not None:
+            self.found.append(("".join(self._text).strip(), self._path[-1]))
+            self._text = None
+
+    def close(self) -> None:
+        """Nothing is built."""
+
+
+def _locations(stream: IO[bytes], place: str) -> Iterator[tuple[Found, str]]:
+    """The locations in a sitemap or OPML file, each with the name of the element around it."""
+    from defusedxml.common import DefusedXmlException
+    from defusedxml.ElementTree import DefusedXMLParser
+
+    target = _Target()
+    parser = DefusedXMLParser(target=target, forbid_dtd=True)
+    wrong = ""
+    try:
+        with stream:
+            for chunk in _chunks(stream):
+                parser.feed(chunk)
+                for text, element in target.found:
+                    yield Candidate(text, place), element
+                target.found.clear()
+            parser.close()
+    except DefusedXmlException:
+        wrong = "it declares a document type, which is refused"
+    except (ParseError, ValueError, OSError, EOFError, zlib.error) as problem:
+        wrong = str(problem)
+    if wrong:
+        yield (
+            Refused(place, "", f"it cannot be read to its end ({wrong}); what stood before that is used"),
+            "",
+        )
+
+
+def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
+    compressed = stream.read(2) == b"\x1f\x8b"
+    stream.seek(0)
+    plain = gzip.GzipFile(fileobj=stream) if compressed else stream
+    n_read = 0
+    while chunk := plain.read(_CHUNK_BYTES):
+        n_read += len(chunk)
+        if n_read > MAX_XML_BYTES:
+            raise ValueError(f"it is longer than {MAX_XML_BYTES >> 20} MiB")
+        yield chunk

@@ -1,0 +1,167 @@
+"""What every predictor must do. For plug-in authors: run each of `CHECKS` on a function that makes yours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from recrawl.contracts import Predictor
+from recrawl.model import Batch, Seen
+
+DAY_S = 86_400.0
+MakePredictor = Callable[[], Predictor]
+
+
+def sample_batch(n: int, seed: int = 0) -> Batch:
+    """Resources of every sort: never visited, often, rarely; all with ordinary bounds."""
+    rng = np.random.default_rng(seed)
+    n_informative = rng.integers(0, 40, n)
+    return Batch(
+        id=np.arange(1, n + 1),
+        weight=rng.lognormal(0.0, 1.0, n),
+        min_gap_s=np.full(n, 3_600.0),
+        max_gap_s=np.full(n, 180 * DAY_S),
+        since_at=np.where(n_informative > 0, 1e9 + rng.uniform(0, 30 * DAY_S, n), np.nan),
+        gap_s=np.where(n_informative > 0, rng.lognormal(12.0, 1.0, n), np.nan),
+        n_informative=n_informative,
+        n_changes=rng.binomial(n_informative, 0.3),
+        n_failures=np.zeros(n, dtype=np.int64),
+        bits=rng.integers(0, 2**40, n).astype(np.uint64),
+    )
+
+
+def sample_visits(n: int, n_each: int = 8, seed: int = 0) -> Seen:
+    """Visits to resources 1 … n that change at rates far apart."""
+    rng = np.random.default_rng(seed)
+    per_day = np.repeat(np.geomspace(0.01, 10.0, n), n_each)
+    gap_s = rng.lognormal(np.log(DAY_S), 1.0, n * n_each)
+    ids = np.repeat(np.arange(1, n + 1), n_each)
+    at = 1e9 + np.concatenate([np.cumsum(gap_s[i * n_each : (i + 1) * n_each]) for i in range(n)])
+    changed = rng.random(n * n_each) < -np.expm1(-per_day * gap_s / DAY_S)
+    return Seen(
+        id=ids,
+        since_at=at - gap_s,
+        at=at,
+        changed=changed.astype(np.int8),
+        event_at=np.full(len(ids), np.nan),
+    )
+
+
+def check_a_forecast_needs_no_visit(make: MakePredictor) -> None:
+    """A resource that was never visited gets a forecast too."""
+    batch = sample_batch(5)
+    survival = make().forecast(batch, 1e9).survival(np.full(5, DAY_S))
+    assert survival.shape == (5,)
+    assert np.isfinite(survival).all()
+
+
+def check_survival_is_a_survival_curve(make: MakePredictor) -> None:
+    """S starts at 1, never rises, stays within 0 and 1; its integral and slope belong to it."""
+    predictor = make()
+    predictor.learn(sample_visits(20))
+    forecasts = predictor.forecast(sample_batch(20), 2e9)
+    times = np.geomspace(1.0, 400 * DAY_S, 60)[:, None] * np.ones(20)
+    survival = forecasts.survival(times)
+    assert np.allclose(forecasts.survival(np.zeros(20)), 1.0)
+    assert (np.diff(survival, axis=0) <= 1e-12).all()
+    assert ((survival >= 0.0) & (survival <= 1.0)).all()
+    step_s = times[:-1] * 1e-4
+    slope = (forecasts.survival(times[:-1] + step_s) - forecasts.survival(times[:-1])) / step_s
+    assert np.allclose(slope, forecasts.survival_slope(times[:-1]), rtol=1e-2, atol=1e-12)
+    grown = forecasts.survival_integral(times[:-1] + step_s) - forecasts.survival_integral(times[:-1])
+    assert np.allclose(grown / step_s, survival[:-1], rtol=1e-2, atol=1e-6)
+
+
+def check_expected_changes_fit_the_survival(make: MakePredictor) -> None:
+    """M never falls, and at least P(any change) changes are expected; its integral belongs to it."""
+    predictor = make()
+    predictor.learn(sample_visits(20))
+    forecasts = predictor.forecast(sample_batch(20), 2e9)
+    times = np.geomspace(60.0, 400 * DAY_S, 60)[:, None] * np.ones(20)
+    expected = forecasts.n_expected(times)
+    assert (np.diff(expected, axis=0) >= 0.0).all()
+    assert (expected >= 1.0 - forecasts.survival(times) - 1e-9).all()
+    step_s = times * 1e-4
+    grown = forecasts.n_expected_integral(times + step_s) - forecasts.n_expected_integral(times)
+    assert np.allclose(grown / step_s, expected, rtol=1e-2, atol=1e-9)
+
+
+def check_forecasting_changes_nothing(make: MakePredictor) -> None:
+    """Asking twice gives the same answer, and leaves the memory as it was."""
+    predictor = make()
+    predictor.learn(sample_visits(10))
+    batch = sample_batch(10)
+    before = predictor.memory(batch.id).copy()
+    first = predictor.forecast(batch, 2e9).survival(np.full(10, DAY_S))
+    second = predictor.forecast(batch, 2e9).survival(np.full(10, DAY_S))
+    assert np.array_equal(first, second)
+    assert np.array_equal(before, predictor.memory(batch.id))
+
+
+def check_memory_carries_all_that_was_learned(make: MakePredictor) -> None:
+    """Memory put into a fresh predictor makes it forecast and learn as the old one does."""
+    old, new = make(), make()
+    visits = sample_visits(10)
+    old.learn(visits)
+    batch = sample_batch(10)
+    rows = old.memory(batch.id)
+    assert rows.shape == (10, old.width)
+    new.recall(batch.id, rows)
+    later = sample_visits(10, seed=1)
+    old.learn(later)
+    new.learn(later)
+    times = np.full(10, 3 * DAY_S)
+    assert np.allclose(old.forecast(batch, 2e9).survival(times), new.forecast(batch, 2e9).survival(times))
+
+
+def check_rows_of_nan_are_passed_over(make: MakePredictor) -> None:
+    """A resource without memory keeps what the predictor knows of it."""
+    predictor = make()
+    predictor.learn(sample_visits(3))
+    ids = np.array([1, 2, 3])
+    before = predictor.memory(ids).copy()
+    predictor.recall(ids, np.full((3, predictor.width), np.nan))
+    assert np.array_equal(before, predictor.memory(ids))
+
+
+def check_a_batch_is_its_rows(make: MakePredictor) -> None:
+    """Learning visits together is learning them one by one."""
+    together, apart = make(), make()
+    visits = sample_visits(6)
+    together.learn(visits)
+    for row in np.argsort(visits.at, kind="stable"):
+        apart.learn(visits.pick(np.array([row])))
+    ids = np.arange(1, 7)
+    assert np.allclose(together.memory(ids), apart.memory(ids))
+
+
+def check_change_makes_change_likelier(make: MakePredictor) -> None:
+    """Who was seen to change is expected to change sooner than who was not."""
+    predictor = make()
+    n_each = 6
+    at = 1e9 + DAY_S * np.tile(np.arange(1.0, n_each + 1.0), 2)
+    ids = np.repeat([1, 2], n_each)
+    predictor.learn(
+        Seen(
+            id=ids,
+            since_at=at - DAY_S,
+            at=at,
+            changed=(ids == 1).astype(np.int8),
+            event_at=np.full(len(ids), np.nan),
+        )
+    )
+    survival = predictor.forecast(sample_batch(2), 2e9).survival(np.full(2, DAY_S))
+    assert survival[0] < survival[1]
+
+
+CHECKS = [
+    check_a_forecast_needs_no_visit,
+    check_survival_is_a_survival_curve,
+    check_expected_changes_fit_the_survival,
+    check_forecasting_changes_nothing,
+    check_memory_carries_all_that_was_learned,
+    check_rows_of_nan_are_passed_over,
+    check_a_batch_is_its_rows,
+    check_change_makes_change_likelier,
+]

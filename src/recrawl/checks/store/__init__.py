@@ -1,0 +1,11 @@
+"""What every store must do. For plug-in authors: run each of `CHECKS` on a function that makes a new one."""
+
+from recrawl.checks.store.claiming import CLAIMING
+from recrawl.checks.store.completing import COMPLETING
+from recrawl.checks.store.planning import PLANNING
+from recrawl.checks.store.samples import MakeStore
+from recrawl.checks.store.watching import WATCHING
+
+CHECKS = [*WATCHING, *CLAIMING, *COMPLETING, *PLANNING]
+
+__all__ = ["CHECKS", "MakeStore"]

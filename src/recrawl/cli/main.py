@@ -1,0 +1,83 @@
+"""The `recrawl` command."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from recrawl import __version__
+from recrawl.cli import options, settings, upkeep, versions, visits, watchlist
+from recrawl.cli.terminal import note
+from recrawl.errors import BadInputError, RecrawlError
+
+BAD_INPUT = 2
+TROUBLE = 3
+
+
+class _Commands(TyperGroup):
+    """Turns our errors into a line on standard error and an exit code."""
+
+    def invoke(self, ctx: Any) -> Any:  # the context's class is the library's own
+        try:
+            return super().invoke(ctx)
+        except BadInputError as problem:
+            note(str(problem))
+            raise typer.Exit(BAD_INPUT) from None
+        except RecrawlError as problem:
+            note(str(problem))
+            raise typer.Exit(TROUBLE) from None
+
+
+app = typer.Typer(
+    name="recrawl",
+    cls=_Commands,
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done; 1 no, or something found; 2 bad input; 3 trouble with store or archive.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"recrawl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def recrawl(
+    ctx: typer.Context,
+    home: options.Home = None,  # noqa: ARG001  # the commands look for it
+    version: Annotated[  # noqa: ARG001  # its callback does it all
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Decides when to look again: visits web resources under a budget, judges what changed, keeps every
+    version, and can say why it will look next when it will.
+
+    \b
+    Begin with:
+      recrawl add https://example.org/
+      recrawl run --for 10m
+      recrawl status
+
+    Data goes to standard output, talk to standard error. --home may stand before or after the command.
+    """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+for command in (
+    *(watchlist.add, watchlist.list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
+    *(visits.run, visits.visit, visits.history, visits.why),
+    *(versions.show, versions.diff, versions.export, versions.verify),
+    *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),
+):
+    app.command(command.__name__.rstrip("_"))(command)
+
+
+def main() -> None:
+    app(prog_name="recrawl")

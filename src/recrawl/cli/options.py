@@ -1,0 +1,101 @@
+"""Options that several commands share, and the way from a command to its house."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from recrawl.app.build import House
+    from recrawl.app.watchlist import Choice
+    from recrawl.model import Settings
+
+
+def _home(ctx: typer.Context, said: Path | None) -> Path | None:
+    """--home may stand before the command's name or after it."""
+    return said if said or ctx.parent is None else ctx.parent.params.get("home")
+
+
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        metavar="DIR",
+        help="Where everything is kept; also RECRAWL_HOME.",
+        show_default=False,
+        callback=_home,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON lines, one object a line.")]
+Urls = Annotated[list[str] | None, typer.Argument(metavar="[URL]...", show_default=False)]
+Url = Annotated[str, typer.Argument(metavar="URL")]
+Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Those with this tag.")]
+Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Those on this host.")]
+Kind = Annotated[
+    str | None,
+    typer.Option(
+        "--kind",
+        metavar="KIND",
+        help="page (its text counts), file (every byte counts) or auto (by media type).",
+    ),
+]
+Weight = Annotated[
+    float | None,
+    typer.Option("--weight", metavar="NUMBER", help="How much it counts beside others; 1 is usual."),
+]
+MinGap = Annotated[
+    str | None, typer.Option("--min-gap", metavar="SPAN", help="Never look again sooner, such as 30m or 6h.")
+]
+MaxGap = Annotated[
+    str | None, typer.Option("--max-gap", metavar="SPAN", help="Always look again by then, such as 2d or 4w.")
+]
+
+
+@contextmanager
+def opened(home: Path | None) -> Iterator[House]:
+    """The house at this place, or at the usual one."""
+    from recrawl.app.build import open_house
+
+    with open_house(home) as house:
+        yield house
+
+
+def choice(urls: list[str] | None, tag: str | None, host: str | None, everything: bool = False) -> Choice:
+    from recrawl.app.watchlist import Choice
+
+    return Choice(urls=tuple(urls or ()), tag=tag, host=host, everything=everything)
+
+
+def settings(
+    kind: str | None,
+    weight: float | None,
+    min_gap: str | None,
+    max_gap: str | None,
+    allow_private: bool | None,
+) -> Settings:
+    """What the options say; what they do not say stays open."""
+    from recrawl.app.quantity import seconds
+    from recrawl.errors import BadSettingError
+    from recrawl.model import Kind, Settings
+
+    if kind is not None and kind not in list(Kind):
+        raise BadSettingError(f"{kind!r} is not a kind; choose one of: {', '.join(Kind)}.")
+    if weight is not None and not 0.0 < weight < float("inf"):
+        raise BadSettingError(f"A weight of {weight:g} means nothing; give a number above 0.")
+    gaps = [None if said is None else seconds(said) for said in (min_gap, max_gap)]
+    if any(gap is not None and gap <= 0.0 for gap in gaps):
+        raise BadSettingError("A gap must be longer than nothing; write it as 30m, 6h or 2d.")
+    if None not in gaps and gaps[0] > gaps[1]:  # type: ignore[operator]  # neither is None
+        raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; swap or change them.")
+    return Settings(
+        kind=None if kind is None else Kind(kind),
+        weight=weight,
+        min_gap_s=gaps[0],
+        max_gap_s=gaps[1],
+        allow_private=allow_private,
+    )

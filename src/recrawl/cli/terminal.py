@@ -1,0 +1,87 @@
+"""What is printed and where: data on standard output, talk on standard error."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+# What a page or a server says must not be able to move the cursor or rename the window.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """Text with every control character but tab and newline made visible."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def say(text: str) -> None:
+    """A line of data."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def note(text: str) -> None:
+    """A line of talk."""
+    sys.stderr.write(printable(text) + "\n")
+
+
+def say_json(document: Any) -> None:
+    """One JSON document for people and programs."""
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def say_json_line(document: Any) -> None:
+    """One line of a stream, written out at once: whoever reads it knows that it has happened."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table on a terminal; tab-separated lines without a head where a program reads."""
+    cells = [[printable("" if value is None else str(value)) for value in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            sys.stdout.write("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row) + "\n")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for position, name in enumerate(columns):
+        table.add_column(name, overflow="fold" if position == 0 else "ellipsis")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def say_fields(fields: Iterable[tuple[str, object]]) -> None:
+    """Names and values, one pair a line."""
+    pairs = [(name, "-" if value is None else str(value)) for name, value in fields]
+    width = max((len(name) for name, _ in pairs), default=0)
+    for name, value in pairs:
+        say(f"{name:<{width}}  {value}")
+
+
+def say_count(did: str, n: int, json: bool) -> None:
+    """How many resources something was done to."""
+    if json:
+        say_json({did.lower(): n})
+    else:
+        say(f"{did} {n:,}.")
+
+
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """A line on a terminal that says what is going on, and can be told more."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status(Text(text)) as status:
+        yield lambda more: status.update(Text(printable(more)))

@@ -1,0 +1,219 @@
+"""Commands about the house itself, and for trying it out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recrawl.cli import options, terminal
+
+if TYPE_CHECKING:
+    from recrawl.app.demo import Demonstrated
+    from recrawl.livingweb import LivingWeb
+
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same number, the same web.")]
+
+
+def status(home: options.Home = None, json: options.Json = False) -> None:
+    """The figures of the whole house.
+
+    What is watched, what is due, the budget and its use, the price, the archive.
+
+    \b
+    Example:
+      recrawl status --json
+    """
+    from recrawl.app.health import status
+
+    with options.opened(home) as house:
+        row = status(house)
+    if json:
+        terminal.say_json(row)
+        return
+    price = "not found yet" if row["price"] is None else f"{row['price']:.3g} ({row['price_rule']})"
+    terminal.say_fields(
+        [
+            ("watched", f"{row['resources']:,} on {row['hosts']:,} hosts, {row['paused']:,} paused"),
+            ("due now", f"{row['due']:,}"),
+            ("next visit", row["next_visit_at"]),
+            (
+                "budget",
+                f"{row['budget_per_day']:,g} visits a day, {row['visits_last_24h']:,} in the last 24 h",
+            ),
+            ("goal", row["goal"]),
+            ("price", price),
+            (
+                "visits",
+                f"{row['visits']:,}: {row['changes']:,} found a change, {row['failures']:,} told nothing",
+            ),
+            ("versions", f"{row['versions']:,}"),
+            (
+                "archive",
+                f"{row['archive_bytes']:,} bytes in {row['archive_files']:,} files, {row['archive']}",
+            ),
+            ("store", row["store"]),
+        ]
+    )
+    if not row["resources"]:
+        terminal.note("Nothing is being watched yet; add something with `recrawl add URL`.")
+
+
+def doctor(home: options.Home = None, json: options.Json = False) -> None:
+    """Look for trouble without asking the network.
+
+    Looks at versions, settings, disk, clock, plug-ins, store and archive. The exit
+    code is 1 if something is wrong.
+
+    \b
+    Example:
+      recrawl doctor
+    """
+    from recrawl.app import health
+
+    with options.opened(home) as house:
+        checks = list(health.doctor(house))
+    if json:
+        terminal.say_json([{"name": c.name, "ok": c.ok, "finding": c.finding} for c in checks])
+    else:
+        words = {True: "ok", False: "WRONG", None: "note"}
+        for check in checks:
+            terminal.say(f"{words[check.ok]:<5}  {check.name:<10}  {check.finding}")
+    if any(check.ok is False for check in checks):
+        raise typer.Exit(1)
+
+
+def config(home: options.Home = None, json: options.Json = False) -> None:
+    """Show every setting.
+
+    Its value, where that comes from, its environment variable, what it means.
+
+    Settings are in recrawl.toml in the home folder, by section; environment variables win over the file.
+
+    \b
+    Examples:
+      recrawl config
+      RECRAWL_SCHEDULE__BUDGET=50/h recrawl config --json
+    """
+    from recrawl.app import health
+
+    with options.opened(home) as house:
+        rows = health.settings(house.config, house.home)
+    if json:
+        terminal.say_json(rows)
+    else:
+        columns = ["name", "value", "from", "variable", "description"]
+        terminal.say_table(
+            [name.upper() for name in columns], ([row[name] for name in columns] for row in rows)
+        )
+
+
+def demo(
+    for_: Annotated[
+        str, typer.Option("--for", metavar="SPAN", help="How long; each second is a day there.")
+    ] = "30s",
+    seed: Seed = 1,
+    goal: Annotated[
+        str | None, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
+    ] = None,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Watch a small web change, a day a second.
+
+    The web is on this machine; what was seen is compared with what was true.
+    Keeps everything in a new folder, or in --home if that is empty. Asks no network.
+
+    \b
+    Examples:
+      recrawl demo
+      recrawl demo --for 10 --json
+    """
+    import tempfile
+
+    from recrawl.app.demo import demo
+    from recrawl.app.quantity import seconds
+
+    for_s = seconds(for_)
+    folder = home or Path(tempfile.mkdtemp(prefix="recrawl-demo-"))
+    with terminal.working("Starting a small web …") as tell:
+        result = asyncio.run(
+            demo(
+                folder,
+                seconds=for_s,
+                seed=seed,
+                goal=goal,
+                tell=lambda p: tell(
+                    f"Day {p.day:.0f}: {p.n_visits:,} visits, {p.n_changes:,} changes, "
+                    f"{p.n_failures:,} failures. {p.learned}"
+                ),
+            )
+        )
+    if json:
+        terminal.say_json(result.document())
+    else:
+        _shown(result, folder)
+
+
+def _shown(result: Demonstrated, folder: Path) -> None:
+    ours, uniform = result.ours, result.uniform
+    terminal.say(
+        f"{result.days:g} days, {ours.resources} resources, {result.n_visits:,} visits "
+        f"({result.budget_per_day:g} a day), {ours.changes_true:,} true changes."
+    )
+    terminal.say(f"{'':<12}{'recrawl':>9}{'uniform':>9}")
+    for name in ("freshness", "recall", "precision"):
+        terminal.say(f"{name:<12}{getattr(ours, name):>9.3f}{getattr(uniform, name):>9.3f}")
+    terminal.note(f"All of it is kept in {folder}; look around:")
+    terminal.note(f"  recrawl --home {folder} why {result.busiest}")
+    terminal.note(f"  recrawl --home {folder} diff {result.busiest}")
+
+
+def livingweb(
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="0 takes any free one.")
+    ] = 8765,
+    speed: Annotated[
+        float,
+        typer.Option(
+            "--speed", metavar="N", min=0.001, help="How fast its time passes; 1440: a day a minute."
+        ),
+    ] = 1440.0,
+    seed: Seed = 1,
+    resources: Annotated[
+        int, typer.Option("--resources", metavar="N", min=1, help="How much there is.")
+    ] = 200,
+    json: options.Json = False,
+) -> None:
+    """Serve a small living web to try things on.
+
+    Runs until Ctrl-C. Its hosts are names like news.localhost. Add some of the URLs it prints with
+    --allow-private.
+
+    \b
+    Example:
+      recrawl livingweb --port 8765
+    """
+    from recrawl.live.clock import FastClock, WallClock
+    from recrawl.livingweb import serve_forever, town
+
+    def announce(web: LivingWeb) -> None:
+        urls = web.urls()
+        if json:
+            terminal.say_json({"port": web.port, "urls": urls})
+        else:
+            for url in urls:
+                terminal.say(url)
+        terminal.note(f"Serving {len(urls)} resources; Ctrl-C ends it. In another terminal:")
+        terminal.note(f"  recrawl add --allow-private {urls[0]}")
+        sys.stdout.flush()
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
+    clock = FastClock(start_at=WallClock().now(), speed=speed)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve_forever(town(resources, seed), clock, port, seed=seed, announce=announce))

@@ -1,0 +1,254 @@
+"""Commands about what is kept."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from recrawl.cli import options, terminal
+
+if TYPE_CHECKING:
+    from recrawl.model import Version
+
+
+def show(
+    url: options.Url,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at", metavar="TIME|N", help="The version in force then, or by number; else the newest."
+        ),
+    ] = None,
+    text: Annotated[bool, typer.Option("--text", help="The text that a reader sees.")] = False,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Print a kept version, byte by byte, or as text.
+
+    The exit code is 1 if there is nothing for that time: before the first copy, or while it was gone. Times
+    are 2026-01-31, 2026-01-31T12:00 or 20260131120000, in UTC. With --json the document has the version's
+    facts and its text, or base64 where it is no text.
+
+    \b
+    Examples:
+      recrawl show https://example.org/ > page.html
+      recrawl show https://example.org/ --at 2026-01-31 --text
+    """
+    from recrawl.app import versions
+    from recrawl.app.quantity import iso
+    from recrawl.app.rows import version_row
+    from recrawl.app.watchlist import watched
+    from recrawl.errors import BadInputError
+
+    with options.opened(home) as house:
+        resource = watched(house.store, url)
+        version = _at(versions.history(house.store, resource), at)
+        if version is None or version.gone:
+            gone = f"it was gone ({iso(version.at)})" if version else "there is no copy yet"
+            terminal.note(f"Nothing of {resource.url} to show: {gone}.")
+            raise typer.Exit(1)
+        snapshot = house.archive.snapshot(version)
+    readable = versions.text(snapshot) if text or json or sys.stdout.isatty() else None
+    if json:
+        body = (
+            {"base64": base64.b64encode(snapshot.body).decode()} if readable is None else {"text": readable}
+        )
+        terminal.say_json({**version_row(version, resource.url), **body})
+    elif text or sys.stdout.isatty():
+        if readable is None:
+            raise BadInputError(
+                f"{resource.url} is no text ({version.media_type}); send its bytes to a file with >."
+            )
+        # A page could take a terminal over with what it holds: bytes go to files and pipes only.
+        terminal.say(readable if text else versions.source(snapshot))
+    else:
+        sys.stdout.buffer.write(snapshot.body)
+
+
+def _at(found: list[Version], at: str | None) -> Version | None:
+    from recrawl.app import versions
+    from recrawl.app.quantity import instant
+
+    if at is None:
+        return found[-1] if found else None
+    if versions.is_number(at):
+        return versions.named(found, at)
+    return versions.in_force(found, instant(at))
+
+
+def diff(
+    url: options.Url,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME|N", help="The earlier version; else the last but one."),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TIME|N", help="The later version; else the newest.")
+    ] = None,
+    words: Annotated[
+        bool, typer.Option("--words", help="Mark words, as [-gone-] and {+new+}, instead of lines.")
+    ] = False,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """What differs between two versions.
+
+    Of the text where there is text, else a plain statement. As with diff(1), the exit code is 0 if
+    nothing differs and 1 if something does.
+
+    \b
+    Examples:
+      recrawl diff https://example.org/
+      recrawl diff https://example.org/ --from 1 --to 2026-01-31 --words
+    """
+    from recrawl.app import versions
+    from recrawl.app.rows import version_row
+    from recrawl.app.watchlist import watched
+    from recrawl.errors import BadInputError
+
+    with options.opened(home) as house:
+        resource = watched(house.store, url)
+        found = versions.history(house.store, resource)
+        if not found:
+            raise BadInputError(
+                f"There is no copy of {resource.url} yet; get one with `recrawl visit {resource.url}`."
+            )
+        after = found[-1] if to is None else versions.named(found, to)
+        earlier = [version for version in found if version.seq < after.seq]
+        if from_ is None and not earlier:
+            terminal.note(f"There is only one version of {resource.url} up to then: nothing differs.")
+        before = versions.named(found, from_) if from_ else earlier[-1] if earlier else after
+        result = versions.difference(house.archive, before, after, by_words=words)
+    if json:
+        terminal.say_json(
+            {
+                "differs": result.differs,
+                "from": version_row(before, resource.url),
+                "to": version_row(after, resource.url),
+                "lines": result.lines,
+                "remark": result.remark,
+            }
+        )
+    elif result.lines:
+        _print_lines(result.lines)
+    elif earlier or from_:
+        terminal.say(result.remark)
+    if result.differs:
+        raise typer.Exit(1)
+
+
+def _print_lines(lines: Any) -> None:
+    if not sys.stdout.isatty():
+        for line in lines:
+            terminal.say(line)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    for line in lines:
+        console.print(Text(terminal.printable(line), styles.get(line[:1], "")), soft_wrap=True)
+
+
+class What(StrEnum):
+    RESOURCES = "resources"
+    VISITS = "visits"
+    VERSIONS = "versions"
+    WARC = "warc"
+
+
+class Format(StrEnum):
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+def export(
+    what: Annotated[What, typer.Argument(help="What to take along.")],
+    to: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]", help="A file, else standard output; for warc a new folder.", show_default=False
+        ),
+    ] = None,
+    format_: Annotated[Format, typer.Option("--format", help="Of the rows.")] = Format.CSV,
+    home: options.Home = None,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="As --format jsonl: JSON lines. For warc, a JSON document of counts."),
+    ] = False,
+) -> None:
+    """Take rows or WARC files along.
+
+    Resources, visits or versions as rows, or everything kept as WARC files with a CDXJ index. In CSV
+    a cell that a spreadsheet would run as a formula gets a leading apostrophe.
+
+    \b
+    Examples:
+      recrawl export visits visits.csv
+      recrawl export versions --format jsonl
+      recrawl export warc copy/
+    """
+    from recrawl.app import export as exports
+    from recrawl.app.build import ARCHIVE_FOLDER
+    from recrawl.errors import BadInputError
+
+    with options.opened(home) as house:
+        if what is What.WARC:
+            if to is None:
+                raise BadInputError(
+                    "WARC files need a folder to go to; give one, as in `recrawl export warc copy/`."
+                )
+            copied = exports.copy_warc(house.home / ARCHIVE_FOLDER, to)
+            row = {"files": copied.n_files, "bytes": copied.n_bytes, "records": copied.n_records}
+            if json:
+                terminal.say_json(row)
+            else:
+                terminal.note(f"Copied {copied.n_files:,} files ({copied.n_bytes:,} bytes) to {to}.")
+            return
+        write = exports.write_jsonl if json or format_ is Format.JSONL else exports.write_csv
+        rows = exports.TABLES[what](house.store)
+        if to is None:
+            write(rows, sys.stdout)
+            return
+        try:
+            with to.open("w", encoding="utf-8", newline="") as out:
+                n = write(rows, out)
+        except OSError as problem:
+            raise BadInputError(
+                f"{to} cannot be written ({problem.strerror}); choose another path."
+            ) from None
+        terminal.note(f"Wrote {n:,} {what} to {to}.")
+
+
+def verify(home: options.Home = None, json: options.Json = False) -> None:
+    """Read everything kept and list what is damaged.
+
+    The whole store and every byte of the archive. The exit code is 1 if anything is.
+
+    \b
+    Example:
+      recrawl verify
+    """
+    from recrawl.app import health
+
+    with options.opened(home) as house, terminal.working("Verifying …") as tell:
+        problems = list(health.verify(house, lambda n: tell(f"Verifying … {n:,} versions so far")))
+        n_versions = house.store.counts(house.clock.now())["versions"]
+        mended = list(house.recovered)
+    for line in mended:
+        terminal.note(f"Mended after a crash: {line}")
+    if json:
+        listed = [{"where": problem.where, "what": problem.what} for problem in problems]
+        terminal.say_json({"versions": n_versions, "problems": listed, "mended": mended})
+    else:
+        for problem in problems:
+            terminal.say(f"{problem.where}: {problem.what}")
+        terminal.note(f"{n_versions:,} versions read, {len(problems):,} problems found.")
+    if problems:
+        raise typer.Exit(1)

@@ -1,0 +1,207 @@
+"""Commands about what is watched."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recrawl.cli import options, terminal
+
+if TYPE_CHECKING:
+    from recrawl.app.build import House
+    from recrawl.app.sources import Found
+    from recrawl.app.watchlist import Added
+
+N_SHOWN = 20  # refusals told one by one
+
+
+def add(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[URL|FILE|-]...",
+            help="URLs, files with one URL a line (# begins a comment), or - for standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    sitemap: Annotated[
+        list[str] | None,
+        typer.Option("--sitemap", metavar="FILE|URL", help="A sitemap or sitemap index; repeatable."),
+    ] = None,
+    opml: Annotated[
+        list[str] | None, typer.Option("--opml", metavar="FILE|URL", help="A list of feeds; repeatable.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag them so; repeatable.")
+    ] = None,
+    kind: options.Kind = None,
+    weight: options.Weight = None,
+    min_gap: options.MinGap = None,
+    max_gap: options.MaxGap = None,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="They may be on this machine or a private network.")
+    ] = False,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Watch resources.
+
+    What cannot be used is told with the reason and does not stop the rest; the exit code is 2 only if
+    nothing could be used. Settings of resources that are watched already stay as they are.
+
+    \b
+    Examples:
+      recrawl add https://example.org/ https://example.org/news --tag news
+      recrawl add urls.txt --max-gap 7d
+      recrawl add --sitemap https://example.org/sitemap.xml
+    """
+    from recrawl.app.watchlist import add
+    from recrawl.errors import BadInputError
+
+    if not (words or sitemap or opml):
+        raise BadInputError("There is nothing to add; give URLs, a file, -, --sitemap or --opml.")
+    said = options.settings(kind, weight, min_gap, max_gap, allow_private or None)
+    with options.opened(home) as house, terminal.working("Adding …") as tell:
+        found = _found(house, words or [], sitemap or [], opml or [], allow_private)
+        result = asyncio.run(
+            add(
+                house.store,
+                found,
+                settings=said,
+                tags=tuple(tag or ()),
+                now=house.clock.now(),
+                progress=lambda n: tell(f"Adding … {n:,} so far"),
+            )
+        )
+    _report(result, json)
+    if result.n_refused and not (result.n_added or result.n_known):
+        raise typer.Exit(2)
+
+
+async def _found(
+    house: House, given: list[str], sitemaps: list[str], opmls: list[str], allow_private: bool
+) -> AsyncIterator[Found]:
+    from recrawl.app.sources import Reader, words
+
+    for item in words(given, sys.stdin):
+        yield item
+    if not (sitemaps or opmls):
+        return
+    async with house.fetcher() as fetcher:
+        reader = Reader(fetcher, allow_private=allow_private)
+        for place in sitemaps:
+            async for item in reader.sitemap(place):
+                yield item
+        for place in opmls:
+            async for item in reader.opml(place):
+                yield item
+
+
+def _report(result: Added, json: bool) -> None:
+    for one in result.refused[:N_SHOWN]:
+        where = f"{one.where}: " if one.where else ""
+        named = "" if one.text in one.reason else f"{one.text}: "
+        terminal.note(f"Refused: {where}{named}{one.reason}")
+    if result.n_refused > N_SHOWN:
+        terminal.note(f"… and {result.n_refused - N_SHOWN:,} more refused; --json lists up to a thousand.")
+    if json:
+        terminal.say_json(
+            {
+                "added": result.n_added,
+                "known": result.n_known,
+                "refused": result.n_refused,
+                "reasons": [{"text": r.text, "where": r.where, "reason": r.reason} for r in result.refused],
+            }
+        )
+    else:
+        terminal.say(f"Added {result.n_added:,}, known {result.n_known:,}, refused {result.n_refused:,}.")
+
+
+def list_(
+    tag: options.Tag = None,
+    host: options.Host = None,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="TEXT", help="Those with this text in the URL.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many.")] = 50,
+    all_: Annotated[bool, typer.Option("--all", help="All of them, however many.")] = False,
+    home: options.Home = None,
+    json: options.JsonLines = False,
+) -> None:
+    """List what is watched.
+
+    URL, kind, next visit, gap, changes/visits and last change.
+
+    \b
+    Examples:
+      recrawl list --tag news
+      recrawl list --all --json
+    """
+    from recrawl.app.rows import resource_row
+    from recrawl.schedule.reason import span
+
+    with options.opened(home) as house:
+        store = house.store
+        found = store.resources(tag=tag, host=host, text=text, limit=None if all_ else limit + 1)
+        rows = (resource_row(*item) for item in found)
+        shown = rows if all_ else list(islice(rows, limit))
+        if json:
+            for row in shown:
+                terminal.say_json_line(row)
+        else:
+            terminal.say_table(
+                ["URL", "KIND", "NEXT VISIT", "GAP", "CHANGES/VISITS", "LAST CHANGE"],
+                (
+                    (
+                        row["url"],
+                        row["kind"],
+                        "paused" if row["paused"] else row["next_visit_at"],
+                        "-" if row["gap_s"] is None else span(row["gap_s"]),
+                        f"{row['n_changes']}/{row['n_visits']}",
+                        row["last_change_at"] or "-",
+                    )
+                    for row in shown
+                ),
+            )
+        n_all = store.counts(house.clock.now())["resources"]
+        if n_all == 0:
+            terminal.note("Nothing is being watched yet; add something with `recrawl add URL`.")
+        elif not all_ and next(rows, None) is not None:
+            terminal.note(
+                f"The first {limit} of more; {n_all:,} are watched in all. See more with --limit or --all."
+            )
+
+
+def remove(
+    urls: options.Urls = None,
+    tag: options.Tag = None,
+    host: options.Host = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: options.Home = None,
+    json: options.Json = False,
+) -> None:
+    """Stop watching these and forget their history.
+
+    The files of the archive stay as they are.
+
+    \b
+    Example:
+      recrawl remove --tag old --yes
+    """
+    from recrawl.app import watchlist
+    from recrawl.errors import BadInputError
+
+    chosen = options.choice(urls, tag, host)
+    with options.opened(home) as house:
+        n = sum(1 for _ in watchlist.chosen(house.store, chosen))
+        if n and not yes:
+            if not sys.stdin.isatty():
+                raise BadInputError(f"This would remove {n:,} with their history; add --yes if you mean it.")
+            typer.confirm(f"Remove {n:,} with their history?", abort=True, err=True)
+        n = watchlist.remove(house.store, chosen)
+    terminal.say_count("Removed", n, json)

@@ -1,0 +1,219 @@
+"""What the living web answers to one request, at one moment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import formatdate, parsedate_to_datetime
+from math import floor, inf
+
+from recrawl.livingweb.content import MEDIA_TYPES, Listed, Scene, drawn
+from recrawl.livingweb.content.noise import filled
+from recrawl.livingweb.content.pages import n_thread_pages
+from recrawl.livingweb.content.words import draws, title
+from recrawl.livingweb.script import (
+    LISTINGS,
+    ROBOTS_PATH,
+    Document,
+    Entry,
+    Form,
+    Host,
+    Noise,
+    Place,
+    Redirect,
+    Trouble,
+    Validators,
+)
+from recrawl.livingweb.world import Life, World
+
+_N_LINKS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A document written once for a version; its noise is still to be filled in."""
+
+    version: int
+    made_at: float
+    body: bytes
+
+
+class Answers:
+    def __init__(self, world: World, *, seed: int, port: int) -> None:
+        self._world = world
+        self._seed = seed
+        self._port = port
+        self._n_requests: Counter[tuple[str, str]] = Counter()
+        self._drawn: dict[tuple[str, str, int], _Drawn] = {}
+        self._links = {host: self._link_row(host) for host in world.script.hosts}
+
+    def url(self, entry: Entry) -> str:
+        return f"http://{entry.host}:{self._port}{entry.target}"
+
+    def slow_s(self, host: str, path: str) -> float:
+        """How long an answer takes."""
+        known = self._world.script.hosts.get(host)
+        here = self._world.script.places.get((host, path), ())
+        own_s = max((entry.slow_s for entry in here if isinstance(entry, Document)), default=0.0)
+        return own_s + (known.slow_s if known else 0.0)
+
+    def answer(
+        self, host: str, path: str, params: Mapping[str, str], headers: Mapping[str, str], now: float
+    ) -> Answer:
+        known = self._world.script.hosts.get(host)
+        if known is None:
+            return _plain(404, f"There is no host {host} here.")
+        entries = self._world.script.places.get((host, path), ())
+        # Where there is nothing, the host's own troubles still hold.
+        place = (host, path if entries or path == ROBOTS_PATH else "")
+        trouble = self._world.life(place, now).trouble_at(now)
+        if trouble is not None:
+            return _troubled(trouble)
+        if path == ROBOTS_PATH:
+            return self._robots(known)
+        if not entries:
+            return _plain(404, f"There is nothing at {path} here.")
+        entry = entries[0]
+        if isinstance(entry, Redirect):
+            return _plain(entry.status, "It is elsewhere.", {"Location": self._url_of(entry.to)})
+        if entry.form is Form.SPARQL:
+            return self._asked(entries, params, headers, now)
+        return self._document(entry, params, headers, now)
+
+    def _url_of(self, place: Place) -> str:
+        return self.url(self._world.script.places[place][0])
+
+    def _robots(self, host: Host) -> Answer:
+        if host.robots is None:
+            return _plain(404, "There is no robots.txt here.")
+        sitemaps = [
+            f"Sitemap: {self.url(document)}\n"
+            for document in self._world.script.documents()
+            if document.host == host.name and document.form in (Form.SITEMAP, Form.SITEMAP_INDEX)
+        ]
+        return _plain(200, host.robots.text() + "".join(sitemaps))
+
+    def _asked(
+        self, entries: tuple[Entry, ...], params: Mapping[str, str], headers: Mapping[str, str], now: float
+    ) -> Answer:
+        asked = " ".join(params.get("query", "").split())
+        known = {entry.query: entry for entry in entries if isinstance(entry, Document) and entry.query}
+        document = next((entry for query, entry in known.items() if query == asked), None)
+        if document is None:
+            return _plain(400, "\n".join(["This endpoint answers these queries and no others:", *known]))
+        return self._document(document, {}, headers, now)
+
+    def _document(
+        self, document: Document, params: Mapping[str, str], headers: Mapping[str, str], now: float
+    ) -> Answer:
+        life = self._world.life(document.place, now)
+        version = life.version_at(now)
+        page = _thread_page(params.get("page", "1"), version) if document.form is Form.THREAD else 1
+        if page is None:
+            return _plain(404, "This thread has no such page.")
+        key, target = self._key(document), (document.host, document.target)
+        self._n_requests[target] += 1
+        n_request = self._n_requests[target]
+        copy = self._drawn.get((*target, page))
+        if copy is None or copy.version != version:
+            copy = self._drawn[(*target, page)] = self._redrawn(document, life, version, page, now)
+        said = self._validators(document, key, copy, page, n_request, now)
+        if _unmodified(said, headers):
+            return Answer(304, said)
+        body = filled(copy.body, document, key, n_request, now)
+        return Answer(200, {"Content-Type": MEDIA_TYPES[document.form], **said}, body)
+
+    def _redrawn(self, document: Document, life: Life, version: int, page: int, now: float) -> _Drawn:
+        listing = document.form in LISTINGS
+        scene = Scene(
+            document=document,
+            key=self._key(document),
+            url=self.url(document),
+            born_at=self._world.born_at,
+            content_at=life.content_at[:version],
+            listed=self._rows(document, now) if listing else self._links[document.host],
+            page=page,
+        )
+        return _Drawn(version, scene.made_at(version), drawn(scene))
+
+    def _rows(self, listing: Document, now: float) -> tuple[Listed, ...]:
+        """What is there now; a list of feeds names them all and tells nothing of their lives."""
+        rows = []
+        for document in self._world.listed(listing):
+            life = self._world.life(document.place, now)
+            if listing.form is not Form.OPML and life.gone_at(now):
+                continue
+            version = life.version_at(now)
+            changed_at = float(life.content_at[version - 1]) if version else self._world.born_at
+            rows.append(self._row(document, changed_at, version))
+        return tuple(rows)
+
+    def _link_row(self, host: str) -> tuple[Listed, ...]:
+        here = [document for document in self._world.script.documents() if document.host == host]
+        return tuple(self._row(document, self._world.born_at, 0) for document in here[:_N_LINKS])
+
+    def _row(self, document: Document, changed_at: float, n_changes: int) -> Listed:
+        name = title(self._key(document))
+        return Listed(url=self.url(document), title=name, changed_at=changed_at, n_changes=n_changes)
+
+    def _key(self, document: Document) -> str:
+        return f"{self._seed}:{document.host}{document.path}"
+
+    def _validators(
+        self, document: Document, key: str, copy: _Drawn, page: int, n_request: int, now: float
+    ) -> dict[str, str]:
+        kind = document.validators
+        said: dict[str, str] = {}
+        if kind in (Validators.BOTH, Validators.ETAG):
+            weak = "" if document.noise is Noise.NONE else "W/"
+            said["ETag"] = f'{weak}"{draws("etag", key, document.target, page, copy.version)[:8].hex()}"'
+        if kind in (Validators.BOTH, Validators.DATE) and floor(copy.made_at) + 1 <= now:
+            # A date tells whole seconds; said before the second is over it could hide a change within it.
+            said["Last-Modified"] = formatdate(floor(copy.made_at), usegmt=True)
+        if kind is Validators.STUCK:
+            said["ETag"] = f'"{draws("etag", key)[:8].hex()}"'
+            said["Last-Modified"] = formatdate(floor(self._world.born_at), usegmt=True)
+        if kind is Validators.FICKLE:
+            said["ETag"] = f'"{draws("etag", key, n_request)[:8].hex()}"'
+        return said
+
+
+def _thread_page(asked: str, version: int) -> int | None:
+    page = int(asked) if asked.isascii() and asked.isdigit() else 0
+    return page if 1 <= page <= n_thread_pages(version) else None
+
+
+def _unmodified(said: Mapping[str, str], headers: Mapping[str, str]) -> bool:
+    held = headers.get("If-None-Match")
+    if held is not None:  # the date does not count then (RFC 9110, 13.1.3)
+        tags = {tag.strip().removeprefix("W/") for tag in held.split(",")}
+        return "ETag" in said and (said["ETag"].removeprefix("W/") in tags or "*" in tags)
+    return "Last-Modified" in said and _date_at(said["Last-Modified"]) <= _date_at(
+        headers.get("If-Modified-Since", "")
+    )
+
+
+def _date_at(text: str) -> float:
+    """Before all others where it is missing or not a date."""
+    try:
+        return parsedate_to_datetime(text).timestamp()
+    except ValueError:
+        return -inf
+
+
+def _troubled(trouble: Trouble) -> Answer:
+    wait_s = trouble.retry_after_s
+    headers = {} if wait_s is None else {"Retry-After": f"{wait_s:.0f}"}
+    return _plain(trouble.status, "This does not work now.", headers)
+
+
+def _plain(status: int, text: str, headers: Mapping[str, str] | None = None) -> Answer:
+    return Answer(status, {"Content-Type": "text/plain; charset=utf-8", **(headers or {})}, text.encode())

@@ -1,0 +1,169 @@
+"""A fetch as WARC records: what came back, what was asked, and what else is worth keeping of it."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from yarl import URL
+
+from recrawl.model import Fetch, Header, Outcome
+from recrawl.remember.records import HTTP_ENCODING, Record, digest, head, lines, record
+
+_PROFILES = "http://netpreserve.org/warc/1.1/revisit"
+_PROTOCOLS = {"HTTP/2": "h2", "HTTP/2.0": "h2", "HTTP/3": "h3", "HTTP/3.0": "h3"}
+_CUTS = frozenset({"length", "time", "disconnect"})
+_ANSWER = "application/http; msgtype=response"
+_QUESTION = "application/http; msgtype=request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """The record whose payload a revisit repeats."""
+
+    id: str
+    url: str
+    date: str
+    payload_digest: str
+    n_payload: int
+    codings: Sequence[str]
+
+    @classmethod
+    def of(cls, kept: Record) -> Origin:
+        http = kept.http()
+        return cls(
+            id=kept.id,
+            url=kept.field("WARC-Target-URI"),
+            date=kept.field("WARC-Date"),
+            payload_digest=kept.field("WARC-Payload-Digest"),
+            n_payload=len(http.payload),
+            codings=http.codings,
+        )
+
+
+def exchange(fetch: Fetch, origin: Origin | None) -> list[Record]:
+    """The answer first: a response, or a revisit where `origin` holds the payload; then the request."""
+    if origin is None:
+        answer = _response(fetch)
+    elif fetch.outcome is Outcome.NOT_MODIFIED:
+        answer = _not_modified(fetch, origin)
+    else:
+        answer = _same_payload(fetch, origin)
+    records = [answer, _request(fetch, answer)]
+    facts = [("via", f"{hop.status} {hop.url} -> {hop.location}") for hop in fetch.hops]
+    if answer.kind == "revisit" and not answer.block:
+        facts += [("http-status", f"{fetch.status} {fetch.http_reason}"), *fetch.headers]
+    if facts:
+        records.append(_metadata(fetch, answer, facts))
+    return records
+
+
+def stamp(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def codings(fetch: Fetch) -> list[str]:
+    """Of the payload as it will be archived, in the order in which they were applied."""
+    said = [value for name, value in _kept_headers(fetch) if name.lower() == "content-encoding"]
+    return [part.strip().lower() for value in said for part in value.split(",")]
+
+
+def _response(fetch: Fetch) -> Record:
+    payload = _payload(fetch)
+    cut = fetch.failure.reason if fetch.failure and fetch.failure.reason in _CUTS else "unspecified"
+    fields = [
+        *_common(fetch),
+        ("WARC-Payload-Digest", digest(payload)),
+        ("WARC-Truncated", cut if fetch.outcome is Outcome.TRUNCATED else None),
+    ]
+    block = _response_head(fetch, len(payload)) + payload
+    return record("response", fields, block=block, block_type=_ANSWER)
+
+
+def _same_payload(fetch: Fetch, origin: Origin) -> Record:
+    fields = [
+        *_common(fetch),
+        *_refers(origin, "identical-payload-digest"),
+        ("WARC-Truncated", "length"),
+    ]
+    # The headers speak of the payload that a reader will find, and that is the origin's.
+    block = _response_head(fetch, origin.n_payload)
+    return record("revisit", fields, block=block, block_type=_ANSWER)
+
+
+def _not_modified(fetch: Fetch, origin: Origin) -> Record:
+    """Without a block: with one, replay tools would answer 304 and show nothing."""
+    fields = [*_common(fetch), *_refers(origin, "server-not-modified")]
+    return record("revisit", fields, block=b"", block_type=_ANSWER)
+
+
+def _request(fetch: Fetch, answer: Record) -> Record:
+    url = URL(fetch.url, encoded=True)
+    headers = fetch.request_headers
+    if not any(name.lower() == "host" for name, _ in headers):
+        headers = (("Host", url.host_port_subcomponent or ""), *headers)
+    block = head(f"GET {url.raw_path_qs} HTTP/1.1", headers, HTTP_ENCODING)
+    fields = [*_common(fetch), ("WARC-Concurrent-To", answer.id)]
+    return record("request", fields, block=block, block_type=_QUESTION)
+
+
+def _metadata(fetch: Fetch, answer: Record, facts: Sequence[Header]) -> Record:
+    """As fields: a block of any other type would be indexed by replay tools, and shown for the answer."""
+    fields = [*_common(fetch), ("WARC-Concurrent-To", answer.id)]
+    return record("metadata", fields, block=lines(facts), block_type="application/warc-fields")
+
+
+def _common(fetch: Fetch) -> list[tuple[str, str | None]]:
+    version = fetch.http_version.upper()
+    return [
+        ("WARC-Target-URI", fetch.url),
+        ("WARC-Date", stamp(fetch.started_at)),
+        ("WARC-IP-Address", _address(fetch.ip)),
+        ("WARC-Protocol", _PROTOCOLS.get(version, version.lower())),
+    ]
+
+
+def _refers(origin: Origin, profile: str) -> list[tuple[str, str | None]]:
+    return [
+        ("WARC-Profile", f"{_PROFILES}/{profile}"),
+        ("WARC-Refers-To", origin.id),
+        ("WARC-Refers-To-Target-URI", origin.url),
+        ("WARC-Refers-To-Date", origin.date),
+        ("WARC-Payload-Digest", origin.payload_digest),
+    ]
+
+
+def _address(ip: str | None) -> str | None:
+    try:
+        return str(ipaddress.ip_address(ip)) if ip else None
+    except ValueError:
+        return None
+
+
+def _payload(fetch: Fetch) -> bytes:
+    return fetch.wire or fetch.body
+
+
+def _response_head(fetch: Fetch, n_payload: int) -> bytes:
+    """The answer's head, with a Content-Length that fits the payload."""
+    # The form of HTTP/1 whatever was spoken: readers know no other; WARC-Protocol says what it was.
+    version = "HTTP/1.0" if fetch.http_version.upper() == "HTTP/1.0" else "HTTP/1.1"
+    headers = _kept_headers(fetch)
+    if [value for name, value in headers if _is_length(name)] != [str(n_payload)]:
+        headers = [(f"X-Crawler-{name}" if _is_length(name) else name, value) for name, value in headers]
+        headers.append(("Content-Length", str(n_payload)))
+    return head(f"{version} {fetch.status} {fetch.http_reason}", headers, HTTP_ENCODING)
+
+
+def _is_length(name: str) -> bool:
+    return name.lower() == "content-length"
+
+
+def _kept_headers(fetch: Fetch) -> list[Header]:
+    """The real headers; those that would make a reader undo what is undone already are renamed."""
+    undone = {"transfer-encoding"}
+    if not fetch.wire and fetch.body:  # a fetcher that keeps no wire: the body is archived decoded
+        undone.add("content-encoding")
+    return [(f"X-Crawler-{name}" if name.lower() in undone else name, value) for name, value in fetch.headers]

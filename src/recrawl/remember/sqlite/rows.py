@@ -1,0 +1,247 @@
+"""Rows of the file as values of the model, and back. NaN goes in as NULL and comes out as NaN."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from recrawl.model import (
+    Batch,
+    Changed,
+    Completion,
+    Effective,
+    Floats,
+    Kind,
+    NewResource,
+    Outcome,
+    Plan,
+    Resource,
+    Settings,
+    Standing,
+    Version,
+    Visit,
+)
+
+BOUNDS = {-1: "min", 0: "", 1: "max"}
+_FLOAT64 = np.dtype("<f8")
+
+
+def settings_of(row: sqlite3.Row, prefix: str = "") -> Settings:
+    kind, paused, private = (row[prefix + name] for name in ("kind", "paused", "allow_private"))
+    return Settings(
+        kind=None if kind is None else Kind(kind),
+        weight=row[prefix + "weight"],
+        min_gap_s=row[prefix + "min_gap_s"],
+        max_gap_s=row[prefix + "max_gap_s"],
+        paused=None if paused is None else bool(paused),
+        allow_private=None if private is None else bool(private),
+    )
+
+
+def settings_values(settings: Settings | Effective) -> dict[str, object]:
+    return {
+        "kind": None if settings.kind is None else settings.kind.value,
+        "weight": settings.weight,
+        "min_gap_s": settings.min_gap_s,
+        "max_gap_s": settings.max_gap_s,
+        "paused": settings.paused,
+        "allow_private": settings.allow_private,
+    }
+
+
+def new_values(new: NewResource) -> dict[str, object]:
+    return {"url": new.url, "host": new.host, **settings_values(new.settings)}
+
+
+def resource_of(row: sqlite3.Row) -> Resource:
+    return Resource(
+        id=row["id"],
+        url=row["url"],
+        host_id=row["host_id"],
+        host=row["host"],
+        added_at=row["added_at"],
+        settings=settings_of(row, "said_"),
+        effective=Effective(
+            kind=Kind(row["kind"]),
+            weight=row["weight"],
+            min_gap_s=row["min_gap_s"],
+            max_gap_s=row["max_gap_s"],
+            paused=bool(row["paused"]),
+            allow_private=bool(row["allow_private"]),
+        ),
+        tags=tuple(sorted(json.loads(row["tags"]))),
+    )
+
+
+def standing_of(row: sqlite3.Row) -> Standing:
+    return Standing(
+        since_at=_real(row["since_at"]),
+        last_at=_real(row["last_at"]),
+        gap_s=_real(row["gap_s"]),
+        due_at=_real(row["due_at"]),
+        n_informative=row["n_informative"],
+        n_changes=row["n_changes"],
+        n_failures=row["n_failures"],
+        bits=row["bits"] & 0xFFFF_FFFF_FFFF_FFFF,
+        etag=row["etag"],
+        last_modified=row["last_modified"],
+        memory=tuple(np.frombuffer(row["memory"] or b"", _FLOAT64).tolist()),
+        version=None if row["version_seq"] is None else version_of(row, resource_id=row["id"]),
+    )
+
+
+def plan_of(row: sqlite3.Row) -> Plan:
+    return Plan(
+        resource_id=row["id"],
+        due_at=_real(row["due_at"]),
+        gap_s=_real(row["plan_gap_s"]),
+        price=_real(row["price"]),
+        p_changed=_real(row["p_changed"]),
+        per_day=_real(row["per_day"]),
+        rule=row["rule"],
+        bound=row["bound"],
+        planned_at=_real(row["planned_at"]),
+    )
+
+
+def standing_values(done: Completion, last_seq: int, version_seq: int | None) -> dict[str, object]:
+    """The plan's `due_at` is the one that holds."""
+    standing, plan = done.standing, done.plan
+    return {
+        "id": done.lease.resource.id,
+        "since_at": standing.since_at,
+        "last_at": standing.last_at,
+        "gap_s": standing.gap_s,
+        "due_at": plan.due_at,
+        "n_informative": standing.n_informative,
+        "n_changes": standing.n_changes,
+        "n_failures": standing.n_failures,
+        "bits": standing.bits - (1 << 64) if standing.bits >> 63 else standing.bits,
+        "etag": standing.etag,
+        "last_modified": standing.last_modified,
+        "memory": np.asarray(standing.memory, _FLOAT64).tobytes() if standing.memory else None,
+        "last_seq": last_seq,
+        "version_seq": version_seq,
+        "plan_gap_s": plan.gap_s,
+        "price": plan.price,
+        "p_changed": plan.p_changed,
+        "per_day": plan.per_day,
+        "rule": plan.rule,
+        "bound": plan.bound,
+        "planned_at": plan.planned_at,
+    }
+
+
+def visit_of(row: sqlite3.Row) -> Visit:
+    return Visit(
+        fetch_id=row["fetch_id"],
+        resource_id=row["resource_id"],
+        at=row["at"],
+        since_at=_real(row["since_at"]),
+        due_at=_real(row["due_at"]),
+        outcome=Outcome(row["outcome"]),
+        status=row["status"],
+        changed=Changed(row["changed"]),
+        significant=None if row["significant"] is None else bool(row["significant"]),
+        magnitude=_real(row["magnitude"]),
+        event_at=_real(row["event_at"]),
+        duration_s=_real(row["duration_s"]),
+        n_bytes=row["n_bytes"],
+        evidence=row["evidence"],
+    )
+
+
+def visit_values(visit: Visit) -> dict[str, object]:
+    return {
+        "fetch_id": visit.fetch_id,
+        "resource_id": visit.resource_id,
+        "at": visit.at,
+        "since_at": visit.since_at,
+        "due_at": visit.due_at,
+        "outcome": visit.outcome.value,
+        "informative": visit.informative,
+        "status": visit.status,
+        "changed": int(visit.changed),
+        "significant": visit.significant,
+        "magnitude": visit.magnitude,
+        "event_at": visit.event_at,
+        "duration_s": visit.duration_s,
+        "n_bytes": visit.n_bytes,
+        "evidence": visit.evidence,
+    }
+
+
+def version_of(row: sqlite3.Row, *, resource_id: int) -> Version:
+    return Version(
+        resource_id=resource_id,
+        seq=row["seq"],
+        at=row["at"],
+        digest=row["digest"],
+        fingerprint=row["fingerprint"],
+        detector=row["detector"],
+        media_type=row["media_type"],
+        charset=row["charset"],
+        status=row["status"],
+        n_bytes=row["n_bytes"],
+        gone=bool(row["gone"]),
+        flag=row["flag"],
+        file=row["file"],
+        offset=row["offset"],
+        length=row["length"],
+    )
+
+
+def version_values(version: Version, *, resource_id: int, seq: int) -> dict[str, object]:
+    return {
+        "resource_id": resource_id,
+        "seq": seq,
+        "at": version.at,
+        "digest": version.digest,
+        "fingerprint": version.fingerprint,
+        "detector": version.detector,
+        "media_type": version.media_type,
+        "charset": version.charset,
+        "status": version.status,
+        "n_bytes": version.n_bytes,
+        "gone": version.gone,
+        "flag": version.flag,
+        "file": version.file,
+        "offset": version.offset,
+        "length": version.length,
+    }
+
+
+def batch_of(rows: Sequence[tuple[Any, ...]]) -> tuple[Batch, Floats]:
+    ids, *columns, bits, memory = zip(*rows, strict=True) if rows else [()] * 11
+    reals = (np.array(column, np.float64) for column in columns[:5])  # NumPy reads None as NaN
+    counts = (np.array(column, np.int64) for column in columns[5:])
+    batch = Batch(
+        id=np.array(ids, np.int64),
+        weight=next(reals),
+        min_gap_s=next(reals),
+        max_gap_s=next(reals),
+        since_at=next(reals),
+        gap_s=next(reals),
+        n_informative=next(counts),
+        n_changes=next(counts),
+        n_failures=next(counts),
+        bits=np.array(bits, np.int64).view(np.uint64),
+    )
+    return batch, _memory_rows(memory)
+
+
+def _memory_rows(blobs: Sequence[bytes | None]) -> Floats:
+    """One row each; what is missing, or shorter than the longest, is NaN."""
+    n_bytes = max((len(blob) for blob in blobs if blob), default=0)
+    empty = np.full(n_bytes // _FLOAT64.itemsize, nan, _FLOAT64).tobytes()
+    packed = b"".join(blob + empty[len(blob) :] if blob else empty for blob in blobs)
+    return np.frombuffer(packed, _FLOAT64).reshape(len(blobs), -1 if packed else 0).astype(np.float64)
+
+
+def _real(value: float | None) -> float:
+    return nan if value is None else value

@@ -1,0 +1,146 @@
+"""The end of one archive file, held by one writer: what is on the disk, and what waits to be.
+
+The writer keeps a lock on its file for as long as it may still grow. A crashed process's lock goes with
+it, so that a file which can be locked is one that nobody writes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recrawl.remember import cdx
+from recrawl.remember.records import Record, member
+
+_OURS = re.compile(r"recrawl-\d{8}T\d{6}Z-[0-9a-f]{8}-\d{5,}\.warc\.gz")
+
+
+def file_name(at: float, token: str, serial: int) -> str:
+    """Made of nothing that a server could choose."""
+    return f"recrawl-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%SZ}-{token}-{serial:05d}.warc.gz"
+
+
+def is_ours(name: str) -> bool:
+    return _OURS.fullmatch(name) is not None
+
+
+class Tail:
+    """A file that grows by whole batches: after `sync` all of a batch is durable, after `undo` none is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.length = 0  # on the disk for sure
+        self._fd: int | None = None
+        self._waiting: list[bytes] = []
+        self._n_waiting = 0
+        self._lines: list[str] = []
+
+    @property
+    def end(self) -> int:
+        return self.length + self._n_waiting
+
+    @property
+    def waits(self) -> bool:
+        return self._n_waiting > 0
+
+    def add(self, written: Record) -> tuple[int, int]:
+        """Buffer the record; its offset and length in the file."""
+        data = member(written)
+        offset = self.end
+        self._waiting.append(data)
+        self._n_waiting += len(data)
+        self._lines.extend(cdx.lines(written, self.path.name, offset, len(data)))
+        return offset, len(data)
+
+    def sync(self) -> None:
+        """Append what waits, in one piece, and have the disk say that it has it."""
+        data = memoryview(b"".join(self._waiting))
+        if self._fd is None:
+            self._fd = _created(self.path)
+        while data:
+            data = data[os.write(self._fd, data) :]
+        os.fsync(self._fd)
+        if self.length == 0:
+            sync_folder(self.path.parent)
+        self.length, self._n_waiting, self._waiting = self.end, 0, []
+
+    def undo(self, length: int) -> None:
+        """Go back to this length, forget what waits, and let go of the file.
+
+        It is not written again: after a failed fsync nobody knows what the disk holds of the next one.
+        """
+        self._waiting, self._n_waiting = [], 0
+        with suppress(OSError):  # a disk that fails here as well leaves a tail for the next recovery
+            if self._fd is not None and length:
+                os.ftruncate(self._fd, length)
+                os.fsync(self._fd)
+            elif self._fd is not None:
+                self.path.unlink(missing_ok=True)
+        self.length = length
+        self.release()
+
+    def finish(self) -> None:
+        """Write the index beside the file and let go of it."""
+        if self.length:
+            with suppress(OSError):  # it can be made again from the file, and recovery does
+                cdx.write(self.path, sorted(self._lines))
+        self.release()
+
+    def release(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def claimed(path: Path) -> int | None:
+    """The file, opened and locked, if no living process writes it. Closing it gives it back."""
+    fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        os.close(fd)
+        if isinstance(problem, BlockingIOError):
+            return None
+        raise
+    return fd
+
+
+def in_use(path: Path) -> bool:
+    """Whether a living process writes this file."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(fd)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in it durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _created(path: Path) -> int:
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sync_folder(path.parent.parent)
+    while True:
+        fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        if os.fstat(fd).st_nlink:
+            return fd
+        os.close(fd)  # a recovery came between the two and took it for a dead writer's; once more

@@ -1,0 +1,91 @@
+"""The command line as a real process, and a real web for it to visit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from recrawl.live.clock import WallClock
+from recrawl.livingweb import Document, Form, LivingWeb, Script, serving
+
+COMMAND = [sys.executable, "-m", "recrawl"]
+
+
+@dataclass(frozen=True)
+class Cli:
+    """Runs recrawl with a home of its own."""
+
+    home: Path
+    env: Mapping[str, str]
+
+    def __call__(
+        self, *args: str, code: int = 0, text: str | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*COMMAND, *args],
+            env={**self.env, **(env or {})},
+            input=text or "",
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
+        return done
+
+    def started(self, *args: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*COMMAND, *args],
+            env=self.env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            # a test run in the background may have been told to ignore it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        )
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith("RECRAWL_")}
+    return Cli(
+        tmp_path / "home",
+        {
+            **inherited,
+            "RECRAWL_HOME": str(tmp_path / "home"),
+            "RECRAWL_FETCHING__MIN_DELAY": "0.05",
+            "COLUMNS": "200",
+        },
+    )
+
+
+@pytest.fixture
+def web() -> Iterator[LivingWeb]:
+    """Three things that change only when a test says so, and lists of them."""
+    script = Script(
+        (
+            Document(host="page.localhost", path="/"),
+            Document(host="data.localhost", path="/table.csv", form=Form.CSV),
+            Document(host="feed.localhost", path="/news.xml", form=Form.RSS),
+            Document(host="page.localhost", path="/sitemap.xml", form=Form.SITEMAP),
+            Document(host="page.localhost", path="/index.xml", form=Form.SITEMAP_INDEX),
+            Document(host="feed.localhost", path="/feeds.opml", form=Form.OPML),
+            Document(host="slow.localhost", path="/", slow_s=1.0),
+        )
+    )
+    with serving(script, clock=WallClock()) as living:
+        yield living
+
+
+@pytest.fixture
+def urls(web: LivingWeb) -> list[str]:
+    return list(web.urls()[:3])

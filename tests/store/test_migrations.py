@@ -1,0 +1,111 @@
+"""Opening: what is ours is brought up to date, what is not is left alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from recrawl.checks.store.samples import T0, new
+from recrawl.errors import NewerStoreError, StoreError
+from recrawl.remember.sqlite import SqliteStore, database
+
+
+def pragma(path: Path, name: str) -> object:
+    with closing(sqlite3.connect(path)) as raw:
+        return raw.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def test_a_new_store_says_whose_it_is_and_is_safe_to_share(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(SqliteStore(path)) as store:
+        settings = {
+            name: store._db._connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("synchronous", "foreign_keys", "busy_timeout")
+        }
+        assert settings == {"synchronous": 2, "foreign_keys": 1, "busy_timeout": 10_000}
+    assert pragma(path, "application_id") == database.APPLICATION_ID
+    assert pragma(path, "user_version") == database.migrations()[-1][0]
+    assert pragma(path, "journal_mode") == "wal"
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [number for number, _ in database.migrations()] == list(range(1, len(database.migrations()) + 1))
+
+
+def test_an_older_store_is_brought_up_to_date_with_all_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store.db"
+    with closing(SqliteStore(path)) as store:
+        store.add([new("http://a.example/")], T0)
+    latest = database.migrations()[-1][0]
+    script = "CREATE TABLE later (n INTEGER) STRICT;\nINSERT INTO later SELECT count(*) FROM resource;\n"
+    known = [*database.migrations(), (latest + 1, script)]
+    monkeypatch.setattr(database, "migrations", lambda: known)
+    for _ in range(2):  # the second time there is nothing left to do
+        with closing(SqliteStore(path)) as store:
+            assert store.counts(T0)["resources"] == 1
+            assert store._db._connection.execute("SELECT n FROM later").fetchall()[0][0] == 1
+    assert pragma(path, "user_version") == latest + 1
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "store.db"
+    SqliteStore(path).close()
+    latest = database.migrations()[-1][0]
+    script = "CREATE TABLE half (n INTEGER);\nINSERT INTO nowhere VALUES (1);\n"
+    known = [*database.migrations(), (latest + 1, script)]
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "migrations", lambda: known)
+        with pytest.raises(StoreError, match="nowhere"):
+            SqliteStore(path)
+    assert pragma(path, "user_version") == latest
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'half'").fetchone() == (0,)
+    SqliteStore(path).close()
+
+
+def test_a_newer_store_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA user_version = 4711")
+    before = path.read_bytes()
+    with pytest.raises(NewerStoreError, match=r"format 4711.*upgrade recrawl, or choose another --home\.$"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE TABLE theirs (n)")
+        raw.commit()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"not recrawl's; choose another --home\.$"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("buy milk\n" * 1_000)
+    with pytest.raises(StoreError, match=r"not a sound recrawl store.*backup\.$"):
+        SqliteStore(path)
+    assert path.read_text() == "buy milk\n" * 1_000
+
+
+def test_a_store_without_a_folder_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="check that its folder exists"):
+        SqliteStore(tmp_path / "nowhere" / "store.db")
+
+
+def test_statements_are_told_apart_even_inside_triggers() -> None:
+    script = (
+        "CREATE TABLE t (a); -- one; two\nCREATE TRIGGER r AFTER INSERT ON t BEGIN\n  DELETE FROM t;\nEND;\n"
+    )
+    assert len(list(database.statements(script))) == 2

@@ -1,0 +1,70 @@
+"""The price that the budget can pay, and the allowance that is never overdrawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.checks.policy import sample_forecasts
+from recrawl.checks.predictor import sample_batch
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.schedule.budget import DAY_S, Allowance, demand_per_day, price_for
+from recrawl.schedule.goals import Fresh
+from recrawl.schedule.policies.index import Index
+from recrawl.schedule.policies.uniform import Uniform
+
+
+def test_demand_meets_the_budget() -> None:
+    batch = sample_batch(500)
+    quote = Index(Fresh()).quote(batch, sample_forecasts(GammaFilter(), 500))
+    for per_day in (10.0, 100.0, 1000.0):
+        price = price_for(quote, per_day)
+        assert demand_per_day(quote, price) <= per_day
+        assert demand_per_day(quote, price) == pytest.approx(per_day, rel=1e-3)
+        assert demand_per_day(quote, price * 0.99) > per_day
+
+
+def test_uniform_shares_the_budget_out_evenly() -> None:
+    batch = sample_batch(100)
+    quote = Uniform().quote(batch, sample_forecasts(GammaFilter(), 100))
+    gaps = quote.gaps(price_for(quote, 50.0))
+    assert np.allclose(gaps, 2 * DAY_S, rtol=1e-4)
+
+
+def test_a_budget_above_all_demand_costs_nothing() -> None:
+    quote = Uniform().quote(sample_batch(10), sample_forecasts(GammaFilter(), 10))
+    assert price_for(quote, 1e6) == 0.0
+
+
+def test_a_budget_below_the_largest_gaps_has_no_price() -> None:
+    batch = replace(sample_batch(10), max_gap_s=np.full(10, DAY_S))
+    quote = Uniform().quote(batch, sample_forecasts(GammaFilter(), 10))
+    assert price_for(quote, 5.0) == inf
+
+
+@given(guess=st.one_of(st.floats(1e-12, 1e12), st.just(float("nan")), st.just(inf), st.just(0.0)))
+def test_the_guess_does_not_matter(guess: float) -> None:
+    quote = Uniform().quote(sample_batch(20), sample_forecasts(GammaFilter(), 20))
+    assert price_for(quote, 10.0, guess=guess) == pytest.approx(2 * DAY_S, rel=1e-4)
+
+
+@given(
+    per_day=st.floats(0.5, 5000.0),
+    waits_s=st.lists(st.floats(0.0, 20_000.0), min_size=1, max_size=60),
+)
+def test_the_allowance_is_never_overdrawn(per_day: float, waits_s: list[float]) -> None:
+    start_at = 1.7e9
+    allowance = Allowance(per_day, max(1.0, per_day / 4.0), start_at)
+    now, n_spent = start_at, 0
+    for wait_s in waits_s:
+        now += wait_s
+        allowance = allowance.accrued(now)
+        n_spent += allowance.n_free
+        allowance = allowance.spent(allowance.n_free)
+        assert n_spent <= allowance.most + per_day * (now - start_at) / DAY_S + 1e-6
+        assert allowance.accrued(allowance.ready_at).n_free >= 1

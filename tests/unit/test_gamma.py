@@ -1,0 +1,104 @@
+"""The Gamma filter against the exact posterior, and against the contract."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate
+
+from recrawl.checks import predictor as predictor_checks
+from recrawl.checks.predictor import MakePredictor, sample_batch
+from recrawl.learn.predictors.gamma import DAY_S, GammaFilter
+from recrawl.model import Seen
+
+
+def seen(resource: int, gaps_days: list[float], changed: list[int]) -> Seen:
+    at = 1e9 + np.cumsum(np.array(gaps_days) * DAY_S)
+    return Seen(
+        id=np.full(len(at), resource),
+        since_at=at - np.array(gaps_days) * DAY_S,
+        at=at,
+        changed=np.array(changed, dtype=np.int8),
+        event_at=np.full(len(at), np.nan),
+    )
+
+
+@pytest.mark.parametrize("check", predictor_checks.CHECKS)
+def test_the_gamma_filter_keeps_the_contract(check: object) -> None:
+    make: MakePredictor = GammaFilter
+    check(make)  # type: ignore[operator]
+
+
+def test_an_unchanged_gap_only_adds_to_the_time_observed() -> None:
+    gamma = GammaFilter(forgetting=0.0)
+    gamma.learn(seen(1, [3.0], [0]))
+    assert gamma.memory(np.array([1])).tolist() == [[0.5, 13.0 * DAY_S]]
+
+
+@given(
+    shape=st.floats(0.1, 20.0),
+    scale_days=st.floats(0.1, 400.0),
+    gap_days=st.floats(0.01, 400.0),
+)
+def test_a_change_gives_the_exact_posterior_mean_and_variance(
+    shape: float, scale_days: float, gap_days: float
+) -> None:
+    gamma = GammaFilter(shape=shape, scale_days=scale_days, forgetting=0.0)
+    gamma.learn(seen(1, [gap_days], [1]))
+    a, b_s = gamma.memory(np.array([1]))[0]
+
+    # moments of Gamma(a, b) weighted by P(change in the gap), from its moment generating function
+    def moment(k: int) -> float:
+        rising = float(np.prod(shape + np.arange(k)))
+        return float(rising / scale_days**k * -np.expm1(-(shape + k) * np.log1p(gap_days / scale_days)))
+
+    mean = moment(1) / moment(0)
+    variance = moment(2) / moment(0) - mean**2
+    assert a / (b_s / DAY_S) == pytest.approx(mean, rel=1e-4)
+    assert a / (b_s / DAY_S) ** 2 == pytest.approx(variance, rel=2e-2)
+
+
+def test_the_moments_used_above_are_those_of_the_integral() -> None:
+    shape, scale, gap = 1.7, 12.0, 5.0
+
+    def density(lam: float) -> float:
+        return float(lam ** (shape - 1) * np.exp(-scale * lam) * -np.expm1(-gap * lam))
+
+    total = integrate.quad(density, 0, 20)[0]
+    mean = integrate.quad(lambda lam: lam * density(lam), 0, 20)[0] / total
+    gamma = GammaFilter(shape=shape, scale_days=scale, forgetting=0.0)
+    gamma.learn(seen(1, [gap], [1]))
+    a, b_s = gamma.memory(np.array([1]))[0]
+    assert a / (b_s / DAY_S) == pytest.approx(mean, rel=1e-5)
+
+
+def test_a_thousand_changes_in_a_row_stay_finite_and_so_do_a_thousand_silences() -> None:
+    gamma = GammaFilter(forgetting=0.0)
+    gamma.learn(seen(1, [0.001] * 1000, [1] * 1000))
+    gamma.learn(seen(2, [180.0] * 1000, [0] * 1000))
+    rows = gamma.memory(np.array([1, 2]))
+    assert np.isfinite(rows).all()
+    assert (rows > 0.0).all()
+    survival = gamma.forecast(sample_batch(2), 2e9).survival(np.full(2, DAY_S))
+    assert survival[0] < 0.01 < 0.99 < survival[1]
+
+
+def test_the_estimate_comes_close_to_the_true_rate() -> None:
+    rng = np.random.default_rng(7)
+    gamma = GammaFilter(forgetting=0.0)
+    gaps_days = rng.uniform(0.5, 6.0, 400)
+    changed = (rng.random(400) < -np.expm1(-0.2 * gaps_days)).astype(int)
+    gamma.learn(seen(1, gaps_days.tolist(), changed.tolist()))
+    a, b_s = gamma.memory(np.array([1]))[0]
+    assert a / b_s * DAY_S == pytest.approx(0.2, rel=0.15)
+
+
+def test_forgetting_lets_a_new_habit_win() -> None:
+    habits = [1] * 50 + [0] * 15
+    with_, without = GammaFilter(forgetting=0.1), GammaFilter(forgetting=0.0)
+    for gamma in (with_, without):
+        gamma.learn(seen(1, [1.0] * len(habits), habits))
+    p = [g.forecast(sample_batch(1), 2e9).survival(np.array([DAY_S]))[0] for g in (with_, without)]
+    assert p[0] > p[1]

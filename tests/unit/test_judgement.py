@@ -1,0 +1,171 @@
+"""What each outcome of a fetch does to a resource's history."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+
+import pytest
+
+from recrawl.detect.choose import detector_name
+from recrawl.detect.exact import Exact
+from recrawl.detect.text import Text
+from recrawl.errors import DamagedError
+from recrawl.live.judgement import Judgement, judged
+from recrawl.model import (
+    Changed,
+    Failure,
+    Fetch,
+    Kind,
+    Lease,
+    Outcome,
+    Request,
+    Resource,
+    Snapshot,
+    Standing,
+    Version,
+)
+
+URL = "http://example.org/"
+PAGE = b"<html><title>T</title><p>Rain today.</p></html>"
+SAME_WORDS = b"<html><!-- 17 --><title>T</title><p class=x>Rain  today.</p></html>"
+OTHER_WORDS = b"<html><title>T</title><p>Sun today.</p></html>"
+
+
+def lease(version: Version | None = None) -> Lease:
+    standing = Standing(since_at=nan if version is None else 50.0, version=version, due_at=99.0)
+    resource = Resource(id=7, url=URL, host_id=1, host="example.org", added_at=0.0)
+    return Lease(resource=resource, standing=standing, token=1, claimed_at=99.0, until_at=200.0)
+
+
+def fetch(outcome: Outcome = Outcome.OK, body: bytes = PAGE, **said: object) -> Fetch:
+    figures: dict[str, object] = {
+        "request": Request(url=URL), "outcome": outcome, "url": URL, "started_at": 99.5, "ended_at": 100.0,
+        "status": 200, "headers": (("Content-Type", "text/html; charset=utf-8"),), "body": body, "wire": body,
+    }  # fmt: skip
+    return Fetch(**{**figures, **said})  # type: ignore[arg-type]
+
+
+def judge(fetch: Fetch, version: Version | None = None, *, before: bytes | None = None) -> Judgement:
+    def load(_: Version) -> Snapshot:
+        if before is None:
+            raise DamagedError
+        return Snapshot(body=before, media_type="text/html", charset="utf-8")
+
+    return judged(
+        lease(version),
+        fetch,
+        fetch_id="f",
+        detectors={"exact": Exact(), "text": Text()},
+        choose=detector_name,
+        load=load,
+    )
+
+
+@pytest.fixture
+def first() -> Version:
+    version = judge(fetch()).version
+    assert version is not None
+    return version
+
+
+def test_a_first_copy_is_a_version_but_no_change(first: Version) -> None:
+    visit = judge(fetch()).visit
+    assert visit.changed is Changed.UNKNOWN
+    assert visit.informative
+    assert first.detector == "text"
+    assert first.digest.startswith("sha256:")
+
+
+def test_the_same_bytes_are_a_revisit(first: Version) -> None:
+    judgement = judge(fetch(), first)
+    assert judgement.visit.changed is Changed.NO
+    assert judgement.same_as == first
+
+
+def test_other_bytes_with_the_same_words_are_no_change_and_no_version(first: Version) -> None:
+    judgement = judge(fetch(body=SAME_WORDS), first)
+    assert judgement.visit.changed is Changed.NO
+    assert judgement.version is None
+
+
+def test_other_words_are_a_change_with_its_magnitude_and_evidence(first: Version) -> None:
+    judgement = judge(fetch(body=OTHER_WORDS), first, before=PAGE)
+    assert judgement.visit.changed is Changed.YES
+    assert 0.0 < judgement.visit.magnitude < 1.0
+    assert "Sun" in judgement.visit.evidence
+    assert judgement.version is not None
+    assert judgement.same_as is None
+
+
+def test_a_change_is_known_even_when_the_earlier_copy_is_damaged(first: Version) -> None:
+    judgement = judge(fetch(body=OTHER_WORDS), first)
+    assert judgement.visit.changed is Changed.YES
+    assert "cannot be read" in judgement.visit.evidence
+
+
+def test_without_the_earlier_copy_and_with_another_detector_nothing_is_claimed(first: Version) -> None:
+    judgement = judge(fetch(body=OTHER_WORDS), replace(first, detector="exact"))
+    assert judgement.visit.changed is Changed.UNKNOWN
+    assert not judgement.visit.informative
+
+
+def test_not_modified_is_no_change(first: Version) -> None:
+    judgement = judge(fetch(Outcome.NOT_MODIFIED, b"", status=304), first)
+    assert judgement.visit.changed is Changed.NO
+    assert judgement.same_as == first
+
+
+def test_going_and_coming_back_are_changes(first: Version) -> None:
+    gone = judge(fetch(Outcome.GONE, b"no", status=404), first)
+    assert gone.visit.changed is Changed.YES
+    assert gone.version is not None
+    assert gone.version.gone
+    still = judge(fetch(Outcome.GONE, b"no", status=410), gone.version)
+    assert (still.visit.changed, still.version) == (Changed.NO, None)
+    back = judge(fetch(), gone.version)
+    assert back.visit.changed is Changed.YES
+    assert back.version is not None
+
+
+def test_gone_at_first_sight_is_recorded_but_no_change() -> None:
+    judgement = judge(fetch(Outcome.GONE, b"no", status=404))
+    assert judgement.visit.changed is Changed.UNKNOWN
+    assert judgement.version is not None
+    assert judgement.version.gone
+
+
+@pytest.mark.parametrize("outcome", [Outcome.TRUNCATED, Outcome.UNREADABLE])
+def test_a_cut_or_unreadable_body_is_kept_with_a_flag_and_says_nothing(
+    outcome: Outcome, first: Version
+) -> None:
+    judgement = judge(fetch(outcome, b"<htm", failure=Failure(reason="length")), first)
+    assert judgement.visit.changed is Changed.UNKNOWN
+    assert not judgement.visit.informative
+    assert judgement.version is not None
+    assert judgement.version.flag == "length"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.HTTP_ERROR, Outcome.NET_ERROR, Outcome.BLOCKED])
+def test_failures_leave_nothing_but_their_reason(outcome: Outcome, first: Version) -> None:
+    failure = Failure(reason="dns", detail="no such name")
+    judgement = judge(fetch(outcome, b"", status=None, failure=failure), first)
+    assert judgement.visit.changed is Changed.UNKNOWN
+    assert not judgement.visit.informative
+    assert judgement.version is None
+    assert judgement.visit.evidence == "dns: no such name"
+
+
+def test_the_kind_chooses_the_detector() -> None:
+    resource = lease().resource
+    as_file = replace(resource, effective=replace(resource.effective, kind=Kind.FILE))
+    judgement = judged(
+        replace(lease(), resource=as_file),
+        fetch(),
+        fetch_id="f",
+        detectors={"exact": Exact(), "text": Text()},
+        choose=detector_name,
+        load=lambda _: Snapshot(body=b""),
+    )
+    assert judgement.version is not None
+    assert judgement.version.detector == "exact"

@@ -1,0 +1,206 @@
+"""The loop: what visits teach, what failures leave alone, what the budget allows."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+
+import numpy as np
+import pytest
+
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.loop import Absorbed, Finding, Loop
+from recrawl.model import Changed, Lease, NewResource, Outcome, Scope, ScopeKind, Settings, Version, Visit
+from recrawl.remember.memory import MemoryStore
+from recrawl.schedule.goals import Fresh
+from recrawl.schedule.policies.index import Index
+
+DAY_S = 86_400.0
+NOW = 1.7e9
+
+
+def loop_with(n: int = 3, per_day: float | None = 1000.0, hosts: int | None = None) -> Loop:
+    store = MemoryStore()
+    store.add(
+        [NewResource(url=f"http://h{i % (hosts or n)}/{i}", host=f"h{i % (hosts or n)}") for i in range(n)],
+        NOW,
+    )
+    loop = Loop(
+        store=store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=per_day
+    )
+    loop.start(NOW)
+    loop.reprice(NOW)
+    return loop
+
+
+def found(lease: Lease, at: float, changed: Changed = Changed.NO, outcome: Outcome = Outcome.OK) -> Finding:
+    first = isnan(lease.standing.since_at) and outcome is Outcome.OK
+    return Finding(
+        lease=lease,
+        visit=Visit(
+            fetch_id=f"{lease.resource.id}@{at}",
+            resource_id=lease.resource.id,
+            at=at,
+            since_at=lease.standing.since_at,
+            outcome=outcome,
+            changed=Changed.UNKNOWN if first else changed,
+        ),
+        gate_at=at,
+        versions=(Version(resource_id=lease.resource.id, seq=0, at=at, digest=f"{at}"),) if first else (),
+        etag='"e"',
+    )
+
+
+def visit(loop: Loop, at: float, changed: Changed = Changed.NO, outcome: Outcome = Outcome.OK) -> Absorbed:
+    lease = loop.claim(1, at)
+    assert lease is not None
+    return loop.absorb([found(lease, at, changed, outcome)], at)[0]
+
+
+def test_a_first_visit_teaches_nothing_and_is_planned_from_the_prior() -> None:
+    loop = loop_with()
+    absorbed = visit(loop, NOW)
+    assert absorbed.accepted
+    assert loop.predictor.memory(np.array([1])).tolist() == GammaFilter().memory(np.array([1])).tolist()
+    assert absorbed.plan.rule == "index:fresh"
+    assert absorbed.plan.due_at == NOW + absorbed.plan.gap_s
+
+
+def test_changes_shorten_the_gap_and_silence_lengthens_it() -> None:
+    gaps = {}
+    for changed in (Changed.YES, Changed.NO):
+        # a sea of other resources, so that this one's habits do not move the price
+        loop = loop_with(300, per_day=30.0)
+        for day in range(8):
+            absorbed = visit(loop, NOW + day * DAY_S, changed)
+        gaps[changed] = absorbed.plan.gap_s
+    assert gaps[Changed.YES] < gaps[Changed.NO]
+
+
+def test_a_failed_visit_moves_nothing_but_the_retry() -> None:
+    loop = loop_with()
+    visit(loop, NOW)
+    before, _ = loop.store.standing(1)
+    failed = visit(loop, NOW + DAY_S, Changed.UNKNOWN, Outcome.NET_ERROR)
+    after, plan = loop.store.standing(1)
+    assert after.since_at == before.since_at == NOW
+    assert after.memory == before.memory
+    assert (after.n_failures, after.n_informative) == (1, 1)
+    assert after.gap_s == before.gap_s
+    assert plan is not None
+    assert (failed.plan.rule, plan.rule) == ("retry", "retry")
+    assert plan.due_at == NOW + DAY_S + 900.0
+
+
+def test_failures_in_a_row_back_off_and_repricing_leaves_them_alone() -> None:
+    loop = loop_with()
+    visit(loop, NOW)
+    at, waits = NOW + DAY_S, []
+    for _ in range(10):
+        plan = visit(loop, at, Changed.UNKNOWN, Outcome.HTTP_ERROR).plan
+        waits.append(plan.gap_s)
+        at = plan.due_at
+    assert waits[:4] == [900.0, 1800.0, 3600.0, 7200.0]
+    assert waits[-1] == DAY_S
+    loop.reprice(at - 1.0)
+    assert loop.store.standing(1)[0].due_at == at
+
+
+def test_the_change_after_a_failure_lies_in_the_whole_time_since_the_last_answer() -> None:
+    loop = loop_with()
+    visit(loop, NOW)
+    visit(loop, NOW + DAY_S, Changed.UNKNOWN, Outcome.NET_ERROR)
+    absorbed = visit(loop, NOW + 5 * DAY_S, Changed.YES)
+    assert absorbed.visit.since_at == NOW
+
+
+def test_unknown_is_not_no() -> None:
+    loop = loop_with()
+    visit(loop, NOW)
+    memory = loop.store.standing(1)[0].memory
+    lease = loop.claim(1, NOW + DAY_S)
+    assert lease is not None
+    unknown = found(lease, NOW + DAY_S, Changed.UNKNOWN)
+    loop.absorb([unknown], NOW + DAY_S)
+    assert loop.store.standing(1)[0].memory == memory
+    assert loop.store.standing(1)[0].bits == 0
+
+
+def test_a_late_completion_is_refused_and_leaves_nothing() -> None:
+    loop = loop_with()
+    late = loop.claim(1, NOW)
+    assert late is not None
+    taken_over = loop.claim(1, late.until_at + 1.0)
+    assert taken_over is not None
+    refused = loop.absorb([found(late, NOW + 1.0)], NOW + 1.0)[0]
+    accepted = loop.absorb([found(taken_over, late.until_at + 2.0)], late.until_at + 2.0)[0]
+    assert (refused.accepted, accepted.accepted) == (False, True)
+    assert len(list(loop.store.visits(1))) == 1
+
+
+def test_the_allowance_caps_what_is_due() -> None:
+    loop = loop_with(100, per_day=40.0)
+    leases = loop.due(NOW, 100)
+    assert len(leases) == 10  # a quarter of a day's worth
+    assert loop.due(NOW, 100) == []
+    assert loop.wake_at(NOW) == pytest.approx(NOW + DAY_S / 40.0)
+    assert len(loop.due(NOW + DAY_S / 40.0, 100)) == 1
+
+
+def test_a_visit_given_back_is_not_paid_for() -> None:
+    loop = loop_with(100, per_day=40.0)
+    leases = loop.due(NOW, 100)
+    loop.release(leases, NOW)
+    assert loop.n_free(NOW) == 10
+
+
+def test_a_restart_keeps_the_price_the_memory_and_the_allowance_spent() -> None:
+    loop = loop_with(100, per_day=40.0)
+    loop.absorb([found(lease, NOW) for lease in loop.due(NOW, 100)], NOW)
+    again = Loop(
+        store=loop.store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=40.0
+    )
+    again.start(NOW + 1.0)
+    assert again.price == loop.price
+    assert again.reprice_at == loop.reprice_at
+    assert again.n_free(NOW + 1.0) == 0
+
+
+def test_another_budget_is_priced_anew() -> None:
+    loop = loop_with(100, per_day=40.0)
+    again = Loop(
+        store=loop.store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=80.0
+    )
+    again.start(NOW + 1.0)
+    assert isnan(again.price)
+    assert again.reprice_at == -inf
+
+
+def test_repricing_moves_every_plan_and_keeps_first_looks_first() -> None:
+    loop = loop_with(50, per_day=10.0, hosts=1)
+    lease = loop.due(NOW, 1)[0]
+    loop.absorb([found(lease, NOW)], NOW)
+    cheap = loop.store.standing(lease.resource.id)[0].due_at
+    loop.per_day = 1.0
+    loop.reprice(NOW + 1.0)
+    dear, plan = loop.store.standing(lease.resource.id)
+    assert dear.due_at > cheap
+    assert plan is not None
+    assert plan.price == loop.price
+    _, untouched = loop.store.standing(lease.resource.id % 50 + 1)
+    assert untouched is not None
+    assert untouched.rule == "first-look"
+
+
+def test_settings_bound_the_gap() -> None:
+    loop = loop_with(1, per_day=None)
+    resource = next(loop.store.resources())[0]
+    loop.store.say(
+        Scope(ScopeKind.RESOURCE, resource.url), Settings(min_gap_s=7 * DAY_S, max_gap_s=9 * DAY_S), NOW
+    )
+    absorbed = visit(loop, NOW)
+    assert absorbed.plan.gap_s == pytest.approx(7 * DAY_S)
+    assert absorbed.plan.bound == "min"
+
+
+def test_absorbing_nothing_is_nothing() -> None:
+    assert loop_with().absorb([], NOW) == []

@@ -1,0 +1,43 @@
+"""Sentences for people."""
+
+from __future__ import annotations
+
+from recrawl.model import Plan, Standing
+from recrawl.schedule.reason import rate, reason, span
+
+
+def plan(**said: object) -> Plan:
+    figures: dict[str, object] = {
+        "resource_id": 1, "due_at": 2e9, "gap_s": 3.5 * 86400, "price": 12345.0, "p_changed": 0.31,
+        "per_day": 0.1, "rule": "index:fresh",
+    }  # fmt: skip
+    return Plan(**{**figures, **said})  # type: ignore[arg-type]
+
+
+def test_the_reason_has_the_figures_it_rests_on() -> None:
+    text = reason(plan(), Standing(n_informative=12, n_changes=4))
+    assert text == (
+        "4 changes seen in 12 visits, about one in 10 days expected; 31 % likely to have changed 3.5 days "
+        "after the last look; then a visit is worth the price of 1.23e+04 (goal fresh)."
+    )
+
+
+def test_bounds_are_named() -> None:
+    assert "smallest gap allowed" in reason(plan(bound="min"), Standing())
+    assert "largest gap allowed" in reason(plan(bound="max"), Standing())
+
+
+def test_first_looks_and_retries_have_their_own_words() -> None:
+    assert "first copy" in reason(plan(rule="first-look"), Standing())
+    assert "3 times in a row" in reason(plan(rule="retry", gap_s=3600.0), Standing(n_failures=3))
+    assert "(once)" in reason(plan(rule="retry", gap_s=900.0), Standing(n_failures=1))
+
+
+def test_spans_and_rates_read_well() -> None:
+    assert span(900.0) == "15 minutes"
+    assert span(86400.0) == "1 day"
+    assert span(3599.99999) == "1 hour"
+    assert span(float("inf")) == "for ever"
+    assert rate(2.5) == "2.5 a day"
+    assert rate(0.5) == "one in 2 days"
+    assert rate(0.0) == "no change"
