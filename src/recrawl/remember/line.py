@@ -100,7 +100,7 @@ class Line:
             due_at, resource_id, host_id = self._standing[0]
             host = self.hosts[host_id]
             if host.in_line and self._first(host) == (due_at, resource_id):
-                if True:
+                if host.free(now):
                     return due_at
                 host.in_line = False  # the clock went back: it waits again
                 heappush(self._waiting, (host.ready_at, host_id))

@@ -97,7 +97,6 @@ class Database:
         if not self._empty() and self._pragma("application_id") != APPLICATION_ID:
             raise StoreError(f"{self.path} is a database, but not recrawl's; choose another --home.")
         self._refuse_newer()
-        self._connection.execute(f"PRAGMA busy_timeout = {int(BUSY_S * 1000)}")
         self._share()
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("PRAGMA foreign_keys = ON")
