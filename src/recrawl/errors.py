@@ -4,12 +4,13 @@
     ├── BadInputError          the user gave something that cannot be used
     │   ├── BadUrlError
     │   ├── BadSettingError
-    │   └── NotWatchedError
+    │   ├── NotWatchedError
+    │   └── UnknownPartError   no plug-in of that name is installed
     ├── StoreError             the store cannot be opened, read or written
     │   └── NewerStoreError
     ├── ArchiveError           the archive cannot be read or written
     │   └── DamagedError       what the archive holds is not what was put there
-    └── PluginError            a part chosen by name is missing or broken
+    └── PluginError            a part chosen by name is installed but broken
 
 Each message ends with what to do next. A class's docstring is its message where none is given.
 """
@@ -40,6 +41,10 @@ class NotWatchedError(BadInputError):
     """This resource is not being watched; add it with `recrawl add URL`."""
 
 
+class UnknownPartError(BadInputError):
+    """There is no part of that name; run `recrawl doctor` for the names there are."""
+
+
 class StoreError(RecrawlError):
     """The store cannot be used; run `recrawl doctor`."""
 
@@ -57,4 +62,4 @@ class DamagedError(ArchiveError):
 
 
 class PluginError(RecrawlError):
-    """A part chosen by name is not installed; run `recrawl doctor` for the names that are."""
+    """A part chosen by name cannot be loaded; reinstall the package it comes from."""

@@ -158,7 +158,7 @@ def test_two_processes_write_their_own_files_at_once(tmp_path: Path) -> None:
         paths = list(folder.glob("*.warc.gz"))
         assert len(paths) == 2
         assert all(in_use(path) for path in paths)
-        assert archive_in(folder).recover(lambda: {}) == []
+        assert archive_in(folder).recover(dict) == []
         for record in records:
             reader = archive_in(folder)
             assert all(reader.snapshot(version) for version in recorded(record)[1])

@@ -6,9 +6,17 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
-from recrawl.errors import PluginError
+from recrawl.errors import PluginError, UnknownPartError
 
-GROUPS = ("predictors", "policies", "goals", "detectors", "stores", "archives")
+_SINGULAR = {
+    "predictors": "predictor",
+    "policies": "policy",
+    "goals": "goal",
+    "detectors": "detector",
+    "stores": "store",
+    "archives": "archive",
+}
+GROUPS = tuple(_SINGULAR)
 
 
 def names(group: str) -> list[str]:
@@ -20,8 +28,8 @@ def part(group: str, name: str) -> Callable[..., Any]:
     """The class or factory behind a name."""
     found = entry_points(group=f"recrawl.{group}", name=name)
     if not found:
-        raise PluginError(
-            f"There is no {group.rstrip('s')} called {name!r}; choose one of: {', '.join(names(group))}."
+        raise UnknownPartError(
+            f"There is no {_SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."
         )
     entry = next(iter(found))
     try:

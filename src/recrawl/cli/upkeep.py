@@ -14,7 +14,7 @@ import typer
 from recrawl.cli import options, terminal
 
 if TYPE_CHECKING:
-    from recrawl.app.demo import Demonstrated
+    from recrawl.app.demo import Demonstrated, Progress
     from recrawl.livingweb import LivingWeb
 
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same number, the same web.")]
@@ -139,39 +139,47 @@ def demo(
     from recrawl.app.demo import demo
     from recrawl.app.quantity import seconds
 
-    for_s = seconds(for_)
     folder = home or Path(tempfile.mkdtemp(prefix="recrawl-demo-"))
-    with terminal.working("Starting a small web …") as tell:
-        result = asyncio.run(
-            demo(
-                folder,
-                seconds=for_s,
-                seed=seed,
-                goal=goal,
-                tell=lambda p: tell(
-                    f"Day {p.day:.0f}: {p.n_visits:,} visits, {p.n_changes:,} changes, "
-                    f"{p.n_failures:,} failures. {p.learned}"
-                ),
-            )
-        )
+    terminal.note("200 resources on 16 hosts of a small web on this machine; each second is a day there.")
+    result = asyncio.run(
+        demo(folder, seconds=seconds(for_), seed=seed, goal=goal, tell=lambda p: terminal.note(_told(p)))
+    )
     if json:
         terminal.say_json(result.document())
     else:
         _shown(result, folder)
 
 
-def _shown(result: Demonstrated, folder: Path) -> None:
-    ours, uniform = result.ours, result.uniform
-    terminal.say(
-        f"{result.days:g} days, {ours.resources} resources, {result.n_visits:,} visits "
-        f"({result.budget_per_day:g} a day), {ours.changes_true:,} true changes."
+def _told(progress: Progress) -> str:
+    return (
+        f"day {progress.day:4.0f}  {progress.n_visits:5,} visits  {progress.n_changes:5,} changes found  "
+        f"{progress.n_failures:3,} failed   {progress.learned}"
     )
-    terminal.say(f"{'':<12}{'recrawl':>9}{'uniform':>9}")
-    for name in ("freshness", "recall", "precision"):
-        terminal.say(f"{name:<12}{getattr(ours, name):>9.3f}{getattr(uniform, name):>9.3f}")
-    terminal.note(f"All of it is kept in {folder}; look around:")
-    terminal.note(f"  recrawl --home {folder} why {result.busiest}")
-    terminal.note(f"  recrawl --home {folder} diff {result.busiest}")
+
+
+def _shown(result: Demonstrated, folder: Path) -> None:
+    ours, even = result.ours, result.uniform
+    terminal.say(
+        f"{result.days:g} days, {ours.resources} resources, {result.budget_per_day:g} visits a day: "
+        f"{result.n_visits:,} visits, {ours.changes_true:,} changes really happened."
+    )
+    missed, missed_even = ours.changes_true - ours.changes_seen, even.changes_true - even.changes_seen
+    wasted, wasted_even = result.n_visits - ours.changes_seen, even.visits - even.changes_seen
+    rows = [
+        ("changes seen", f"{ours.changes_seen:,}", f"{even.changes_seen:,}"),
+        ("changes missed", f"{missed:,}", f"{missed_even:,}"),
+        ("visits that found none", f"{wasted:,}", f"{wasted_even:,}"),
+        ("recall", f"{ours.recall:.1%}", f"{even.recall:.1%}"),
+        ("precision", f"{ours.precision:.1%}", f"{even.precision:.1%}"),
+        ("freshness", f"{ours.freshness:.1%}", f"{even.freshness:.1%}"),
+    ]
+    terminal.say(f"{'':24}{'recrawl':>10}{'uniform':>10}")
+    for name, mine, other in rows:
+        terminal.say(f"{name:24}{mine:>10}{other:>10}")
+    terminal.say(f"{result.n_failures:,} visits failed; {result.n_false_alarms:,} took noise for a change.")
+    terminal.note("All of it is kept; look around:")
+    for command in ("list --limit 10", f"why {result.busiest}", f"diff {result.busiest}", "verify"):
+        terminal.note(f"  recrawl --home {folder} {command}")
 
 
 def livingweb(

@@ -14,4 +14,4 @@ def uniform_visits(
     order = rng.permutation(n_resources)
     turn = np.arange(n_visits)
     step_s = (end_at - start_at) / max(n_visits, 1)
-    return order[turn % max(n_resources, 1)], start_at + (turn + 0.5) * step_s
+    return order[turn % max(n_resources, 1)], np.asarray(start_at + (turn + 0.5) * step_s, dtype=np.float64)

@@ -13,7 +13,6 @@ from recrawl.remember import cdx
 from recrawl.remember.records import GZIP_HEAD, TORN, places
 from recrawl.remember.tail import claimed, is_ours, sync_folder
 
-
 CUT_FOLDER = "cut"
 
 

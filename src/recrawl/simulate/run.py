@@ -52,7 +52,7 @@ def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int) -> Fi
         changed=changed,
         magnitude=float(changed is Changed.YES),
     )
-    versions = ()
+    versions: tuple[Version, ...] = ()
     if first or changed is Changed.YES:
         digest = f"version:{world.version(index, now)}"
         versions = (Version(resource_id=lease.resource.id, seq=0, at=now, digest=digest),)
