@@ -96,7 +96,8 @@ def drawing(ours: list[float], uniform: list[float]) -> str:
         'font-size="14" fill="#777"><title>Freshness against budget</title>'
         f"{rows}{columns}{line(uniform, '#b0772b', 'uniform')}{line(ours, '#2f6fb0', 'recrawl')}"
         f'<text x="{LEFT}" y="18">copies equal to the live thing, 200 resources</text>'
-        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 12}" text-anchor="middle">visits a day</text>'
+        f'<text x="{LEFT + (WIDTH - LEFT - RIGHT) / 2:.0f}" y="{HEIGHT - 12}" text-anchor="middle">'
+        "visits a day</text>"
         "</svg>\n"
     )
 

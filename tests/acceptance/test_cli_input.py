@@ -78,7 +78,7 @@ def test_bad_input_is_refused_with_its_remedy(cli: Cli, args: list[str], said: s
 
 def test_a_goal_that_is_not_there_names_those_that_are(cli: Cli) -> None:
     cli("add", X)
-    assert "capture" in cli("run", "--goal", "fame", code=3).stderr
+    assert "capture" in cli("run", "--goal", "fame", code=2).stderr
 
 
 def test_a_bad_line_does_not_stop_the_rest_and_is_told_with_its_number(cli: Cli) -> None:

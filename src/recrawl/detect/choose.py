@@ -15,7 +15,7 @@ def detector_name(kind: Kind, media_type: str) -> str:
     match kind:
         case Kind.PAGE:
             return "text"
-        case Kind.FILE:
-            return "exact"
         case Kind.AUTO:
             return "text" if media_type in HTML or media_type == "text/plain" else "exact"
+        case _:
+            return "exact"

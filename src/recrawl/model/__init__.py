@@ -6,11 +6,12 @@ of a million. It becomes an aware datetime only where a person or a file format 
 """
 
 from recrawl.model.columns import Batch, Bools, Bytes8, Floats, Ints, Plans, Seen, recent_bits
-from recrawl.model.fetch import Failure, Fetch, Header, Hop, Outcome, Request
+from recrawl.model.fetch import Access, Failure, Fetch, Header, Hop, Outcome, Request
 from recrawl.model.resource import (
     GLOBAL,
     Effective,
     Kind,
+    Manner,
     NewResource,
     Resource,
     Scope,
@@ -23,6 +24,7 @@ from recrawl.model.visit import Completion, Lease, Plan, Standing, Version, Visi
 
 __all__ = [
     "GLOBAL",
+    "Access",
     "Batch",
     "Bools",
     "Bytes8",
@@ -37,6 +39,7 @@ __all__ = [
     "Ints",
     "Kind",
     "Lease",
+    "Manner",
     "NewResource",
     "Outcome",
     "Plan",

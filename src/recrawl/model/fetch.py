@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from math import inf
+
+from recrawl.model.resource import Kind, Manner
 
 Header = tuple[str, str]
 
@@ -33,6 +36,22 @@ _INFORMATIVE = frozenset({Outcome.OK, Outcome.NOT_MODIFIED, Outcome.GONE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What opens a door: all of it is secret. It is sent to the resource's own host and nowhere else, and it
+    is never written to logs, archives or exports; its repr says only which parts there are."""
+
+    headers: tuple[Header, ...] = ()
+    cookies: tuple[Header, ...] = ()
+    basic: tuple[str, str] | None = None  # user name and password
+    bearer: str | None = None
+    proxy: str | None = None  # http://user:password@host:port
+
+    def __repr__(self) -> str:
+        parts = [item.name for item in fields(self) if getattr(self, item.name)]
+        return f"Access({', '.join(parts)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """What to fetch. `etag` and `last_modified` are validators of the copy we hold."""
 
@@ -40,6 +59,13 @@ class Request:
     etag: str | None = None
     last_modified: str | None = None
     allow_private: bool = False
+    kind: Kind = Kind.AUTO
+    media_type: str = ""  # of the copy we hold: what is asked for again
+    accept: str = "*/*"
+    form: str | None = None  # sent with POST as application/x-www-form-urlencoded
+    manner: Manner = field(default_factory=Manner)
+    access: Access | None = None
+    not_after_at: float = inf  # no request is sent after this instant: the lease has run out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +104,7 @@ class Fetch:
     hops: tuple[Hop, ...] = ()
     failure: Failure | None = None
     wait_s: float = 0.0  # how long the server wants this host left alone (Crawl-delay, Retry-After)
+    server_s: float = 0.0  # how long the server took over the last request, on the wall
     http_version: str = "HTTP/1.1"
 
     def header(self, name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
@@ -10,10 +10,16 @@ DAY_S = 86_400.0
 
 
 class Kind(StrEnum):
-    """What a resource is taken for; it chooses the detector."""
+    """What a resource is taken for; it chooses how it is asked for and how it is judged."""
 
     AUTO = "auto"  # decided by the media type of what comes back
     PAGE = "page"  # a page for people: only its text counts
+    JSON = "json"
+    CSV = "csv"
+    RDF = "rdf"  # in whatever serialisation the server has
+    SPARQL = "sparql"  # a query to an endpoint; its result counts
+    FEED = "feed"
+    SITEMAP = "sitemap"
     FILE = "file"  # bytes: every bit counts
 
 
@@ -38,6 +44,17 @@ GLOBAL = Scope(ScopeKind.GLOBAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How to look at a resource; None means "not said here". Nothing in it is secret (see `Access`)."""
+
+    render: bool | None = None  # through a real browser
+    insecure: bool | None = None  # do not verify the server's certificate
+    max_bytes: int | None = None  # the largest body read off the wire
+    page_rows: int | None = None  # SPARQL: ask for so many rows at a time
+    user_agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One layer of settings; None means "not said here, ask the next wider layer"."""
 
@@ -47,6 +64,7 @@ class Settings:
     max_gap_s: float | None = None
     paused: bool | None = None
     allow_private: bool | None = None
+    manner: Manner | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,24 +77,34 @@ class Effective:
     max_gap_s: float = 180 * DAY_S
     paused: bool = False
     allow_private: bool = False
+    manner: Manner = field(default_factory=Manner)
 
 
 def settled(layers: Iterable[Settings]) -> Effective:
     """The nearest layer that says something wins, setting by setting; `layers` come nearest first.
+    A manner is settled field by field.
 
     Of several tags the first in alphabetical order is the nearest. Where the layers together put the
     smallest gap above the largest, the smallest wins: a server's owner asked for it more often than not.
     """
-    said: dict[str, object] = {}
-    for layer in layers:
-        for item in fields(Settings):
-            value = getattr(layer, item.name)
-            if value is not None:
-                said.setdefault(item.name, value)
+    near_to_wide = list(layers)
+    said = _said(near_to_wide, Settings)
+    manners = [layer.manner for layer in near_to_wide if layer.manner is not None]
+    said["manner"] = Manner(**_said(manners, Manner))  # type: ignore[arg-type]
     effective = Effective(**said)  # type: ignore[arg-type]  # field by field the same types, less None
     if effective.max_gap_s < effective.min_gap_s:
         return Effective(**{**said, "max_gap_s": effective.min_gap_s})  # type: ignore[arg-type]
     return effective
+
+
+def _said(near_to_wide: Sequence[object], kind: type[Settings] | type[Manner]) -> dict[str, object]:
+    said: dict[str, object] = {}
+    for layer in near_to_wide:
+        for item in fields(kind):
+            value = getattr(layer, item.name)
+            if value is not None:
+                said.setdefault(item.name, value)
+    return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,7 @@ class Lease:
     token: int
     claimed_at: float
     until_at: float
+    n_host_failures: int = 0  # in a row, up to now: how often the host itself was in trouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
