@@ -18,7 +18,7 @@ def test_the_reason_has_the_figures_it_rests_on() -> None:
     text = reason(plan(), Standing(n_informative=12, n_changes=4))
     assert text == (
         "4 changes seen in 12 visits, about one in 10 days expected; 31 % likely to have changed 3.5 days "
-        "after the last look; then a visit is worth the price of 1.23e+04 (goal fresh)."
+        "after the last look; then a visit is worth the price of 12,300 (goal fresh)."
     )
 
 

@@ -177,6 +177,7 @@ def _shown(result: Demonstrated, folder: Path) -> None:
     for name, mine, other in rows:
         terminal.say(f"{name:24}{mine:>10}{other:>10}")
     terminal.say(f"{result.n_failures:,} visits failed; {result.n_false_alarms:,} took noise for a change.")
+    sys.stdout.flush()
     terminal.note("All of it is kept; look around:")
     for command in ("list --limit 10", f"why {result.busiest}", f"diff {result.busiest}", "verify"):
         terminal.note(f"  recrawl --home {folder} {command}")

@@ -32,7 +32,7 @@ def _why(plan: Plan) -> str:
     if plan.rule == "uniform":
         return "every resource gets the same gap"
     goal = plan.rule.partition(":")[2]
-    priced = f" of {plan.price:.3g}" if isfinite(plan.price) else ""
+    priced = f" of {float(f'{plan.price:.3g}'):,g}" if isfinite(plan.price) else ""
     return f"then a visit is worth the price{priced} (goal {goal})" if goal else "as its rule has it"
 
 
