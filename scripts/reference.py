@@ -32,11 +32,19 @@ def commands() -> str:
         "Every command also has `--help`.",
         *_table("Options", top),
     ]
-    for name, command in sorted(top.commands.items()):  # type: ignore[attr-defined]  # the top is a group
+    for name, command in named(top):
         usage = " ".join(["recrawl", name, "[OPTIONS]", *(_shown(p) for p in _arguments(command))])
         parts += [f"## recrawl {name}", f"```text\n{usage}\n```", *_about(command)]
         parts += _table("Arguments", command, arguments=True) + _table("Options", command)
     return "\n\n".join([*parts, f"{top.epilog}"]) + "\n"
+
+
+def named(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by its whole name, those of a group after the group."""
+    for name, command in sorted(group.commands.items()):
+        yield f"{before}{name}", command
+        if hasattr(command, "commands"):
+            yield from named(command, f"{before}{name} ")
 
 
 def settings() -> str:

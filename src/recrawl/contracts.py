@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from recrawl.model import (
@@ -10,7 +12,9 @@ from recrawl.model import (
     Completion,
     Fetch,
     Floats,
+    Hold,
     Ints,
+    Kind,
     Lease,
     NewResource,
     Plan,
@@ -41,6 +45,46 @@ class Fetcher(Protocol):
     """The only asynchronous contract. Remote trouble comes back as a value."""
 
     async def fetch(self, request: Request) -> Fetch: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Premises:
+    """What a handler is made with."""
+
+    clock: Clock
+    max_bytes: int  # the largest body, where the request's manner says nothing else
+    total_s: float  # the longest that one fetch may take, on the wall
+    folders: tuple[Path, ...] = ()  # files may be visited in these and below them
+    spool: Path | None = None  # where large bodies may lie while they are worked on
+
+
+class Handler(Protocol):
+    """Looks at resources that take more than one plain request. A request comes here for its URL's scheme,
+    else for its kind, else (where the kind is auto) for the media type of the copy held.
+
+    Whatever it needs of the web it asks of `web`, so that robots.txt, the shield, the delays and the limits
+    hold for it too. Remote trouble comes back as a value.
+    """
+
+    schemes: frozenset[str]  # http and https cannot be claimed
+    kinds: frozenset[Kind]
+    media_types: frozenset[str]
+
+    async def fetch(self, request: Request, web: Fetcher) -> Fetch: ...
+    async def aclose(self) -> None: ...
+
+
+class Gates(Protocol):
+    """Who may ask a host that a fetch is led to and that its caller's lease does not cover: one at a time,
+    whatever leads there and in whichever process."""
+
+    async def enter(self, host: str, *, holding: Collection[str], patience_s: float) -> Hold | float:
+        """Wait for the host, for `patience_s` on the clock at most, less where waiting while `holding` others
+        might be a circle. A number instead of the hold: the host must still be left alone for so long."""
+
+    async def leave(self, hold: Hold, gate_at: float, answered: bool | None) -> None:
+        """Let the host go; it is left alone until `gate_at`, and longer where it did not answer (None: it was
+        not asked)."""
 
 
 class Detector(Protocol):
@@ -150,13 +194,25 @@ class Store(Protocol):
     ) -> int: ...  # how many resources it reaches
     def said(self) -> Iterator[tuple[Scope, Settings]]: ...
     def tag(self, ids: Sequence[int], add: Sequence[str], drop: Sequence[str], now: float) -> None: ...
+    def moved(self) -> Iterator[tuple[Resource, Standing]]: ...  # those whose standing says `has_moved`
+    def move(self, resource_id: int, url: str, host: str, now: float) -> None:
+        """Give it another address; its history, tags and settings stay. Refused where that is watched."""
 
     # the loop
-    def claim(self, *, now: float, limit: int, lease_s: float, only: int | None = None) -> list[Lease]: ...
-    def release(self, leases: Sequence[Lease], now: float) -> None: ...
-    def complete(
-        self, done: Sequence[Completion], now: float, files: Mapping[str, int] | None = None
-    ) -> list[bool]: ...
+    def claim(
+        self, *, now: float, limit: int, lease_s: float, only: int | None = None, by: str = ""
+    ) -> list[Lease]: ...
+    def release(self, leases: Sequence[Lease], gate_at: float) -> None: ...  # hosts left alone until then
+    def complete(self, done: Sequence[Completion], files: Mapping[str, int] | None = None) -> list[bool]: ...
+    def hold(self, host: str, *, now: float, lease_s: float, by: str = "") -> Hold | None:
+        """Lease a host alone; None while it is leased or gated."""
+
+    def let_go(self, hold: Hold, *, gate_at: float, n_host_failures: int) -> None: ...
+    def abandon(self, by: Sequence[str], *, now: float, rest_s: float) -> int:
+        """End the leases of processes that are known to be dead. Their hosts are left alone for as long as
+        after their last visit, or `rest_s` where there was none."""
+
+    def gate_at(self, host: str) -> float: ...  # when its gate opens; -inf: it never had one
     def ready_at(self, now: float) -> float: ...  # when `claim` will next have something; inf: never
     def batch(self) -> tuple[Batch, Floats]: ...  # all that are not paused, with their memory rows
     def replan(self, plans: Plans) -> None: ...
@@ -169,4 +225,9 @@ class Store(Protocol):
     def counts(self, now: float) -> Mapping[str, int]: ...
     def files(self) -> Mapping[str, int]: ...  # committed length of every archive file
     def note(self, key: str, value: str | None = None) -> str | None: ...  # small facts: the price …
+    def exchange(self, key: str, expected: str | None, value: str) -> bool:
+        """Note `value` if what is noted is still `expected`; all processes together see one order.
+
+        The note `said` is the store's own: it changes whenever resources, tags or settings do."""
+
     def close(self) -> None: ...

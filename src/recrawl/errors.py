@@ -3,13 +3,16 @@
     RecrawlError
     ├── BadInputError          the user gave something that cannot be used
     │   ├── BadUrlError
+    │   ├── BadQueryError
     │   ├── BadSettingError
     │   ├── NotWatchedError
+    │   ├── WatchedAlreadyError
     │   └── UnknownPartError   no plug-in of that name is installed
     ├── StoreError             the store cannot be opened, read or written
     │   └── NewerStoreError
     ├── ArchiveError           the archive cannot be read or written
     │   └── DamagedError       what the archive holds is not what was put there
+    ├── BusyHostError          a host must be left alone, or another process is at it
     └── PluginError            a part chosen by name is installed but broken
 
 Each message ends with what to do next. A class's docstring is its message where none is given.
@@ -33,12 +36,20 @@ class BadUrlError(BadInputError):
     """This is not a URL that recrawl can visit; give one that starts with http:// or https://."""
 
 
+class BadQueryError(BadInputError):
+    """This is not a SPARQL query that recrawl can ask; mend it."""
+
+
 class BadSettingError(BadInputError):
     """This setting is not known or its value does not fit; see `recrawl set --help`."""
 
 
 class NotWatchedError(BadInputError):
     """This resource is not being watched; add it with `recrawl add URL`."""
+
+
+class WatchedAlreadyError(BadInputError):
+    """This resource is being watched already; remove one of the two with `recrawl remove URL`."""
 
 
 class UnknownPartError(BadInputError):
@@ -59,6 +70,10 @@ class ArchiveError(RecrawlError):
 
 class DamagedError(ArchiveError):
     """The archive is damaged here; run `recrawl verify` for the whole extent."""
+
+
+class BusyHostError(RecrawlError):
+    """This host may not be asked now; try again later."""
 
 
 class PluginError(RecrawlError):

@@ -39,7 +39,10 @@ def parse(args: list[str]) -> None:
     top: Any = get_command(app)
     context = top.make_context("recrawl", list(args))
     name, command, rest = top.resolve_command(context, [*context._protected_args, *context.args])
-    command.make_context(name, rest, parent=context)
+    inner: Any = command.make_context(name, rest, parent=context)
+    if hasattr(command, "commands"):  # a group: down to its own commands
+        name, command, rest = command.resolve_command(inner, [*inner._protected_args, *inner.args])
+        command.make_context(name, rest, parent=inner)
 
 
 CALLS = [(page.relative_to(ROOT), args) for page in PAGES for args in typed(page, "recrawl")]
@@ -51,7 +54,10 @@ def test_a_command_that_people_are_told_to_type_exists_with_its_options(page: Pa
         parse(args)
 
 
-@pytest.mark.parametrize("args", [["nonsense"], ["list", "--colour"], ["show"]])
+@pytest.mark.parametrize(
+    "args",
+    [["nonsense"], ["list", "--colour"], ["show"], ["access", "show"], ["access", "set", "--password"]],
+)
 def test_a_command_that_is_not_there_would_be_found_out(args: list[str]) -> None:
     with pytest.raises(Exception, match=r"(?i)no such|missing"):
         parse(args)

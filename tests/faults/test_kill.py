@@ -129,7 +129,7 @@ def test_no_acknowledged_version_is_lost_however_often_a_run_is_killed(
                 if not version.flag:
                     kept.add((resource.url, version.n_bytes))
                     body = house.archive.snapshot(version).body
-                    assert hashlib.sha256(body).hexdigest() == bodies.sent[version.n_bytes]
+                    assert hashlib.sha256(bytes(body)).hexdigest() == bodies.sent[version.n_bytes]
     for visit in acknowledged:
         assert visit["fetch_id"] in recorded
         if visit["outcome"] == "ok":  # every answer is other than the last, so each makes a version

@@ -157,6 +157,11 @@ def test_retry_after_is_told_and_kept_and_not_slept_through() -> None:
     assert n_asked == 1
 
 
+def test_a_host_whose_robots_txt_answers_503_is_left_alone_until_it_is_asked_again() -> None:
+    fetch, _ = followed({"/robots.txt": said("503 Busy"), "/": said("200 OK")})
+    assert (told(fetch), fetch.wait_s) == ((Outcome.BLOCKED, "robots"), 600.0)
+
+
 def test_bad_servers_do_not_hold_up_a_good_one() -> None:
     bad: list[Script] = [
         silence,

@@ -16,6 +16,7 @@ from recrawl.detect.text import Text
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.runner import Landed, Runner
 from recrawl.live.virtual import VirtualClock
+from recrawl.live.worker import Worker
 from recrawl.loop import Loop
 from recrawl.model import Fetch, Outcome, Request, Snapshot, Version
 from recrawl.remember.memory import MemoryStore
@@ -63,7 +64,7 @@ class Shelf:
     def put(self, fetch: Fetch, version: Version, same_as: Version | None = None) -> Version:
         if same_as is not None:
             return same_as
-        self.bodies.append(fetch.body)
+        self.bodies.append(bytes(fetch.body))
         return replace(version, file="shelf", offset=len(self.bodies) - 1)
 
     def sync(self) -> Mapping[str, int]:
@@ -111,7 +112,7 @@ def live_visits(
             clock=clock,
             min_delay_s=0.0,
             concurrency=64,
-            threads=False,
+            worker=Worker(threads=False),
             look_again_s=inf,
             watch=landed.append,
         )

@@ -17,8 +17,10 @@ from recrawl.model import (
     GLOBAL,
     Changed,
     Completion,
+    Hold,
     Kind,
     Lease,
+    Manner,
     NewResource,
     Outcome,
     Plan,
@@ -47,6 +49,13 @@ layers = st.builds(
     max_gap_s=st.none() | st.sampled_from([10.0, 100.0, inf]),
     paused=st.none() | st.booleans(),
     allow_private=st.none() | st.booleans(),
+    manner=st.none()
+    | st.builds(
+        Manner,
+        render=st.none() | st.booleans(),
+        max_bytes=st.none() | st.sampled_from([1024, 4096]),
+        user_agent=st.none() | st.sampled_from(["a", "b"]),
+    ),
 )
 scopes = (
     st.just(GLOBAL)
@@ -67,6 +76,7 @@ class Agreement(RuleBasedStateMachine):
         self.sqlite = SqliteStore(Path(self.folder.name) / "store.db")
         self.now = 1_000.0
         self.leases: list[Lease] = []
+        self.holds: list[Hold] = []
         self.n_visits = 0
 
     def teardown(self) -> None:
@@ -100,7 +110,9 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: store.remove(chosen))
 
     @rule(
-        scope=scopes, said=layers, forget=st.lists(st.sampled_from(["weight", "paused", "max_gap_s", "bad"]))
+        scope=scopes,
+        said=layers,
+        forget=st.lists(st.sampled_from(["weight", "paused", "max_gap_s", "bad", "render", "manner"])),
     )
     def say(self, scope: Scope, said: Settings, forget: list[str]) -> None:
         self.both(lambda store: store.say(scope, said, self.now, forget=forget))
@@ -108,6 +120,10 @@ class Agreement(RuleBasedStateMachine):
     @rule(chosen=ids, add=tags, drop=tags)
     def tag(self, chosen: list[int], add: list[str], drop: list[str]) -> None:
         self.both(lambda store: store.tag(chosen, add, drop, self.now))
+
+    @rule(chosen=st.integers(1, 15), url=st.sampled_from(URLS))
+    def move(self, chosen: int, url: str) -> None:
+        self.both(lambda store: store.move(chosen, url, url.split("/")[2], self.now))
 
     @rule(limit=st.integers(0, 3), only=st.none() | st.integers(1, 15))
     def claim(self, limit: int, only: int | None) -> None:
@@ -122,7 +138,21 @@ class Agreement(RuleBasedStateMachine):
     @rule(which=st.integers(0, 5))
     def release(self, which: int) -> None:
         chosen = self.leases[-1 - which :][:1]
-        self.both(lambda store: store.release(chosen, self.now))
+        self.both(lambda store: store.release(chosen, self.now + which - 2.0))
+
+    @rule(host=st.sampled_from([*HOSTS, "d.example"]))
+    def hold(self, host: str) -> None:
+        hold = self.both(lambda store: store.hold(host, now=self.now, lease_s=50.0))
+        if isinstance(hold, Hold):
+            self.holds.append(hold)
+
+    @rule(which=st.integers(0, 3), gate_s=st.sampled_from([-10.0, 0.0, 90.0]), n=st.integers(0, 2))
+    def let_go(self, which: int, gate_s: float, n: int) -> None:
+        if not self.holds:
+            return
+        hold, gate_at = self.holds[-1 - which % len(self.holds)], self.now + gate_s
+        self.both(lambda store: store.let_go(hold, gate_at=gate_at, n_host_failures=n))
+        self.both(lambda store: store.gate_at(hold.host))
 
     @rule(
         which=st.lists(st.integers(0, 5), min_size=1, max_size=3),
@@ -131,6 +161,7 @@ class Agreement(RuleBasedStateMachine):
         due_s=times,
         gate_s=st.sampled_from([-10.0, 0.0, 5.0, 90.0]),
         memory=st.lists(st.sampled_from([1.0, nan]), max_size=3),
+        moved_to=st.none() | st.sampled_from(URLS[:2]),
         again=st.booleans(),
     )
     def complete(
@@ -141,6 +172,7 @@ class Agreement(RuleBasedStateMachine):
         due_s: float,
         gate_s: float,
         memory: list[float],
+        moved_to: str | None,
         again: bool,
     ) -> None:
         done = []
@@ -159,6 +191,7 @@ class Agreement(RuleBasedStateMachine):
                             at=self.now,
                             outcome=outcome,
                             changed=Changed.YES if flags else Changed.UNKNOWN,
+                            moved_to=moved_to,
                         ),
                         standing=Standing(
                             since_at=since_at,
@@ -168,9 +201,12 @@ class Agreement(RuleBasedStateMachine):
                             n_failures=0 if outcome.informative else known.n_failures + 1,
                             bits=(known.bits << 1 | 1) & 0xFFFF_FFFF_FFFF_FFFF,
                             memory=tuple(memory),
+                            moved_to=moved_to,
+                            moved_since_at=known.since_at,
                         ),
                         plan=Plan(resource_id=resource_id, due_at=self.now + due_s, rule="r"),
                         gate_at=self.now + gate_s,
+                        n_host_failures=0 if outcome.informative else lease.n_host_failures + 1,
                         versions=tuple(
                             Version(resource_id=resource_id, seq=0, at=self.now, digest="d", flag=flag)
                             for flag in flags
@@ -178,13 +214,14 @@ class Agreement(RuleBasedStateMachine):
                     )
                 )
         files = {"f": int(self.now), "g": self.n_visits}
-        self.both(lambda store: store.complete(done, self.now, files))
+        self.both(lambda store: store.complete(done, files))
 
     @rule(dues=st.dictionaries(st.integers(1, 15), times))
     def replan(self, dues: dict[int, float]) -> None:
         n = len(dues)
         plans = Plans(
             id=np.array(list(dues), np.int64),
+            since_at=np.full(n, nan),
             due_at=self.now + np.array(list(dues.values()), np.float64),
             gap_s=np.arange(n, dtype=np.float64),
             p_changed=np.full(n, 0.5),
@@ -219,6 +256,7 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: list(store.resources(limit=limit, after=after, tag=tag)))
         self.both(lambda store: list(store.resources(text="/1", host=HOSTS[0])))
         self.both(lambda store: list(store.said()))
+        self.both(lambda store: list(store.moved()))
         self.both(lambda store: store.find(URLS[after]))
 
     @rule(resource_id=st.integers(1, 15))

@@ -49,7 +49,7 @@ for now in count(int(float(sys.argv[2])), 10):
         completion(lease, now, gap_s=5.0, versions=(version(now),))
         for lease in store.claim(now=now, limit=20, lease_s=1.0)
     ]
-    store.complete(done, now, {"a.warc.gz": now})
+    store.complete(done, {"a.warc.gz": now})
     for item in done:
         print(item.visit.fetch_id, flush=True)
 """
@@ -143,7 +143,7 @@ def test_all_is_there_after_reopening(path: Path) -> None:
         store.add([new("http://a.example/", "x"), new("http://b.example/")], T0)
         store.say(Scope(ScopeKind.TAG, "x"), Settings(weight=4.0), T0)
         lease = lease_of(store, "http://a.example/", T0)
-        store.complete([completion(lease, T0, versions=(version(T0),))], T0, {"f": 3})
+        store.complete([completion(lease, T0, versions=(version(T0),))], {"f": 3})
         store.note("price", "0.5")
         store.claim(now=T0, limit=1, lease_s=60.0)
         before = [*store.resources(), *store.visits(1), *store.versions(), *store.said(), store.counts(T0)]
@@ -172,10 +172,10 @@ def test_a_failed_write_leaves_the_store_as_it_was(store: SqliteStore) -> None:
     before = [*store.resources(), store.counts(T0)]
     unfit = completion(bad, T0, fetch_id="\ud800")  # SQLite holds no lone surrogates
     with pytest.raises(UnicodeEncodeError):
-        store.complete([completion(good, T0), unfit], T0, {"f": 1})
+        store.complete([completion(good, T0), unfit], {"f": 1})
     assert same([*store.resources(), store.counts(T0)], before)
     assert dict(store.files()) == {}
-    assert store.complete([completion(good, T0)], T0) == [True]
+    assert store.complete([completion(good, T0)]) == [True]
 
 
 def test_the_store_may_change_threads(store: SqliteStore) -> None:

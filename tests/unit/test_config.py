@@ -80,3 +80,12 @@ def test_a_moment_reads_the_same_in_every_spelling(text: str) -> None:
 def test_what_is_no_moment_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="moment"):
         instant(text)
+
+
+def test_folders_are_a_list_in_the_file_and_stand_between_colons_in_the_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "recrawl.toml").write_text('[fetching]\nallow_files = ["/data/a/../b", "~/c"]\n')
+    assert config.load(tmp_path).fetching.allow_files == (Path("/data/b"), Path.home() / "c")
+    monkeypatch.setenv("RECRAWL_FETCHING__ALLOW_FILES", "/x:/y z")
+    assert config.load(tmp_path).fetching.allow_files == (Path("/x"), Path("/y z"))

@@ -95,6 +95,27 @@ def test_the_estimate_comes_close_to_the_true_rate() -> None:
     assert a / b_s * DAY_S == pytest.approx(0.2, rel=0.15)
 
 
+@pytest.mark.parametrize("per_day", [0.02, 0.2, 2.0, 6.0])
+def test_with_its_own_forgetting_it_still_learns_slow_and_fast_rates(per_day: float) -> None:
+    rng = np.random.default_rng(3)
+    gamma = GammaFilter()
+    gaps_days = rng.uniform(0.5, 1.5, 3000) / max(per_day, 0.3) / 2.0
+    changed = (rng.random(3000) < -np.expm1(-per_day * gaps_days)).astype(int)
+    estimates = []
+    for i in range(0, 3000, 10):  # averaged over time: what is forgotten makes each of them noisy
+        gamma.learn(seen(1, gaps_days[i : i + 10].tolist(), changed[i : i + 10].tolist()))
+        a, b_s = gamma.memory(np.array([1]))[0]
+        estimates.append(a / b_s * DAY_S)
+    assert np.median(estimates[50:]) == pytest.approx(per_day, rel=0.35)
+
+
+def test_changes_at_every_visit_raise_the_rate_only_as_far_as_visits_can_tell() -> None:
+    gamma = GammaFilter()
+    gamma.learn(seen(1, [1.0 / 24.0] * 1000, [1] * 1000))
+    a, b_s = gamma.memory(np.array([1]))[0]
+    assert a / b_s * DAY_S == pytest.approx(72.0, rel=0.1)
+
+
 def test_forgetting_lets_a_new_habit_win() -> None:
     habits = [1] * 50 + [0] * 15
     with_, without = GammaFilter(forgetting=0.1), GammaFilter(forgetting=0.0)

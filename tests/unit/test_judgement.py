@@ -7,8 +7,10 @@ from math import nan
 
 import pytest
 
+from recrawl.contracts import Detector
 from recrawl.detect.choose import detector_name
 from recrawl.detect.exact import Exact
+from recrawl.detect.json import Json
 from recrawl.detect.text import Text
 from recrawl.errors import DamagedError
 from recrawl.live.judgement import Judgement, judged
@@ -46,17 +48,20 @@ def fetch(outcome: Outcome = Outcome.OK, body: bytes = PAGE, **said: object) -> 
     return Fetch(**{**figures, **said})  # type: ignore[arg-type]
 
 
+DETECTORS: dict[str, Detector] = {"exact": Exact(), "json": Json(), "text": Text()}
+
+
 def judge(fetch: Fetch, version: Version | None = None, *, before: bytes | None = None) -> Judgement:
     def load(_: Version) -> Snapshot:
         if before is None:
             raise DamagedError
-        return Snapshot(body=before, media_type="text/html", charset="utf-8")
+        return Snapshot(body=before, media_type=fetch.media_type, charset="utf-8")
 
     return judged(
         lease(version),
         fetch,
         fetch_id="f",
-        detectors={"exact": Exact(), "text": Text()},
+        detectors=DETECTORS,
         choose=detector_name,
         load=load,
     )
@@ -163,9 +168,39 @@ def test_the_kind_chooses_the_detector() -> None:
         replace(lease(), resource=as_file),
         fetch(),
         fetch_id="f",
-        detectors={"exact": Exact(), "text": Text()},
+        detectors=DETECTORS,
         choose=detector_name,
         load=lambda _: Snapshot(body=b""),
     )
     assert judgement.version is not None
     assert judgement.version.detector == "exact"
+
+
+def as_json(body: bytes) -> Fetch:
+    return fetch(body=body, headers=(("Content-Type", "application/json"),))
+
+
+def test_what_is_called_json_and_never_was_is_followed_as_text() -> None:
+    first = judge(as_json(b"not json")).version
+    assert first is not None
+    assert first.detector == "text"
+    again = judge(as_json(b"not json either"), first, before=b"not json")
+    assert again.visit.changed is Changed.YES
+    real = judge(as_json(b'{"a": 1}'), first, before=b"not json")
+    assert real.visit.changed is Changed.YES
+    assert real.visit.evidence == "it can be read as json now"
+
+
+def test_what_was_json_and_cannot_be_read_any_more_is_no_change() -> None:
+    first = judge(as_json(b'{"a": 1}')).version
+    assert first is not None
+    broken = judge(as_json(b"<html>try later</html>"), first, before=b'{"a": 1}')
+    assert not broken.visit.informative
+    assert broken.visit.changed is Changed.UNKNOWN
+
+
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.GONE, Outcome.TRUNCATED, Outcome.HTTP_ERROR])
+def test_a_certificate_that_was_not_verified_is_in_the_evidence(outcome: Outcome) -> None:
+    said = "the server's certificate was not verified"
+    assert said in judge(fetch(outcome, unverified=True)).visit.evidence
+    assert said not in judge(fetch(outcome)).visit.evidence

@@ -98,7 +98,7 @@ EVERYTHING = Script(
         Document(host="a.localhost", path="/t", form=Form.TURTLE, process=Poisson(2.0)),
         *(
             Document(host="a.localhost", path="/q", form=Form.SPARQL, query=query, process=Poisson(2.0))
-            for query in Query
+            for query in (Query.ITEMS, Query.COUNT, Query.EVEN)
         ),
         Document(host="b.localhost", path="/t/1", form=Form.THREAD, process=Bursty(3.0)),
         Document(

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import isnan
 
 import numpy as np
 import pytest
 
+from recrawl.finding import Finding
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.loop import Absorbed, Finding, Loop
-from recrawl.model import Changed, Lease, NewResource, Outcome, Scope, ScopeKind, Settings, Version, Visit
+from recrawl.loop import Absorbed, Loop
+from recrawl.model import (
+    GLOBAL,
+    Changed,
+    Lease,
+    NewResource,
+    Outcome,
+    Scope,
+    ScopeKind,
+    Settings,
+    Version,
+    Visit,
+)
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
@@ -149,30 +161,84 @@ def test_the_allowance_caps_what_is_due() -> None:
 def test_a_visit_given_back_is_not_paid_for() -> None:
     loop = loop_with(100, per_day=40.0)
     leases = loop.due(NOW, 100)
-    loop.release(leases, NOW)
+    loop.release(leases, NOW, NOW)
     assert loop.n_free(NOW) == 10
+
+
+def again(loop: Loop, *, per_day: float = 40.0, at: float = NOW + 1.0) -> Loop:
+    """Another process, or the same after a restart, on the same store."""
+    other = Loop(
+        store=loop.store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=per_day
+    )
+    other.start(at)
+    return other
 
 
 def test_a_restart_keeps_the_price_the_memory_and_the_allowance_spent() -> None:
     loop = loop_with(100, per_day=40.0)
     loop.absorb([found(lease, NOW) for lease in loop.due(NOW, 100)], NOW)
-    again = Loop(
-        store=loop.store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=40.0
-    )
-    again.start(NOW + 1.0)
-    assert again.price == loop.price
-    assert again.reprice_at == loop.reprice_at
-    assert again.n_free(NOW + 1.0) == 0
+    other = again(loop)
+    assert other.price == loop.price
+    assert other.reprice_at == loop.reprice_at
+    assert other.n_free(NOW + 1.0) == 0
+
+
+def test_all_processes_together_have_one_budget() -> None:
+    first = loop_with(100, per_day=40.0)
+    others = [again(first, at=NOW) for _ in range(3)]
+    assert len(first.due(NOW, 4)) == 4
+    assert [len(loop.due(NOW, 4)) for loop in others] == [4, 2, 0]
 
 
 def test_another_budget_is_priced_anew() -> None:
-    loop = loop_with(100, per_day=40.0)
-    again = Loop(
-        store=loop.store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=80.0
-    )
-    again.start(NOW + 1.0)
-    assert isnan(again.price)
-    assert again.reprice_at == -inf
+    other = again(loop_with(100, per_day=40.0), per_day=80.0)
+    assert isnan(other.price)
+    assert other.must_reprice(NOW + 1.0)
+
+
+def test_what_is_said_makes_the_price_be_found_anew_but_not_at_every_turn() -> None:
+    loop = loop_with(10)
+    assert not loop.must_reprice(NOW + 100.0)
+    loop.store.say(GLOBAL, Settings(weight=3.0), NOW + 1.0)
+    assert not loop.must_reprice(NOW + 2.0)
+    assert loop.must_reprice(NOW + 100.0)
+    assert again(loop, per_day=1000.0, at=NOW + 100.0).must_reprice(NOW + 100.0)
+    loop.reprice(NOW + 100.0)
+    assert not loop.must_reprice(NOW + 200.0)
+
+
+def test_a_price_noted_in_the_future_is_found_anew_all_the_same() -> None:
+    loop = loop_with(10)
+    loop.reprice(NOW + 400 * DAY_S)
+    assert again(loop, per_day=1000.0).reprice_at <= NOW + 1.0 + loop.reprice_every_s
+
+
+def test_a_predictor_is_not_given_another_s_memory() -> None:
+    class Other(GammaFilter):
+        pass
+
+    loop = loop_with()
+    visit(loop, NOW)
+    visit(loop, NOW + DAY_S, Changed.YES)
+    learned = loop.predictor.memory(np.array([1]))
+    other = Loop(store=loop.store, predictor=Other(), policy=Index(Fresh()), rule="index:fresh", per_day=9.0)
+    other.start(NOW + DAY_S)
+    other.reprice(NOW + DAY_S)
+    assert other.predictor.memory(np.array([1])).tolist() == GammaFilter().memory(np.array([1])).tolist()
+    same = again(loop)
+    same.reprice(NOW + DAY_S)
+    assert same.predictor.memory(np.array([1])).tolist() == learned.tolist()
+
+
+def test_a_plan_made_before_another_worker_s_visit_does_not_hold() -> None:
+    loop = loop_with()
+    visit(loop, NOW)
+    batch, _ = loop.store.batch()
+    forecasts = loop.predictor.forecast(batch, NOW)
+    old = loop._planned(batch, forecasts, loop.policy.quote(batch, forecasts).gaps(1e9), NOW)
+    newer = visit(loop, NOW + DAY_S).plan
+    loop.store.replan(old)
+    assert loop.store.standing(1)[0].due_at == newer.due_at
 
 
 def test_repricing_moves_every_plan_and_keeps_first_looks_first() -> None:

@@ -28,7 +28,7 @@ def test_bounds_are_named() -> None:
 
 
 def test_first_looks_and_retries_have_their_own_words() -> None:
-    assert "first copy" in reason(plan(rule="first-look"), Standing())
+    assert "Never looked at" in reason(plan(rule="first-look"), Standing())
     assert "3 times in a row" in reason(plan(rule="retry", gap_s=3600.0), Standing(n_failures=3))
     assert "(once)" in reason(plan(rule="retry", gap_s=900.0), Standing(n_failures=1))
 

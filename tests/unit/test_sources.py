@@ -63,7 +63,7 @@ def index(*urls: str) -> str:
 
 def test_lines_are_counted_and_comments_say_nothing() -> None:
     found = list(lines(["# list\n", "\n", " https://a.example/ \n"], "file"))
-    assert found == [Candidate("https://a.example/", "file:3")]
+    assert found == [Candidate("https://a.example/", "file:3", by_hand=True)]
 
 
 def test_a_word_may_be_a_url_a_file_or_standard_input(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from recrawl.contracts import Archive
 from recrawl.errors import DamagedError
-from recrawl.model import Failure, Fetch, Header, Hop, Outcome, Request, Version
+from recrawl.model import Failure, Fetch, Header, Hop, Outcome, Request, Version, digest
 from recrawl.remember.warc import WarcArchive
 
 AT = 1_794_734_100.123456  # 2026-11-15 09:15:00 UTC
@@ -53,7 +53,7 @@ def version_of(fetch: Fetch) -> Version:
         resource_id=1,
         seq=1,
         at=fetch.ended_at,
-        digest=f"sha256:{hashlib.sha256(fetch.body).hexdigest()}",
+        digest=digest(fetch.body),
         media_type="text/html",
         charset="utf-8",
         status=fetch.status,
@@ -267,3 +267,18 @@ def test_a_version_cannot_point_outside_the_folder(tmp_path: Path, name: str) ->
     (tmp_path / "secret.warc.gz").write_bytes(files(tmp_path / "archive")[0].read_bytes())
     with pytest.raises(DamagedError):
         archive.snapshot(replace(version, file=name))
+
+
+def test_a_form_is_kept_with_its_request_unless_a_redirect_dropped_it(tmp_path: Path) -> None:
+    posted = Request(url=URL, form="query=ASK+%7B%7D")
+    *_, request = written(tmp_path / "a", fetched(request=posted))
+    assert (request[1], request[3]) == ("POST /news?page=2 HTTP/1.1", b"query=ASK+%7B%7D")
+    hop = Hop(url=URL, status=303, location=URL)
+    _, _, request, _ = written(tmp_path / "b", fetched(request=posted, hops=(hop,)))
+    assert (request[1], request[3]) == ("GET /news?page=2 HTTP/1.1", b"")
+
+
+def test_an_answer_from_nobody_knows_whom_says_so(tmp_path: Path) -> None:
+    *_, metadata = written(tmp_path, fetched(unverified=True))
+    assert metadata[0]["WARC-Type"] == "metadata"
+    assert metadata[3] == b"tls: the server's certificate was not verified\r\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import random
 import re
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def version_of(fetch: Fetch) -> Version:
         resource_id=1,
         seq=1,
         at=fetch.ended_at,
-        digest=f"sha256:{hashlib.sha256(fetch.body).hexdigest()}",
+        digest=f"sha256:{hashlib.sha256(bytes(fetch.body)).hexdigest()}",
         media_type="text/html",
         charset="utf-8",
         status=fetch.status,
@@ -176,6 +177,23 @@ def failing(call: Any, n_good: int, code: int) -> Any:
 
 def half_written(fd: int, data: memoryview) -> int:
     return os.pwrite(fd, data[: len(data) // 2], os.fstat(fd).st_size)
+
+
+def test_a_disk_too_full_for_a_large_record_is_told_and_the_archive_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = archive_in(tmp_path)
+    first = put(archive, fetched())
+    archive.sync()
+    noise = random.Random(3).randbytes(3 << 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", failing(os.pwrite, 0, errno.ENOSPC))
+        with pytest.raises(ArchiveError, match="make room"):
+            put(archive, fetched(noise))
+    later = put(archive, fetched(noise))
+    archive.close()
+    assert archive.snapshot(first).body == PAGE
+    assert archive.snapshot(later).body == noise
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])

@@ -47,7 +47,7 @@ def version_of(fetch: Fetch) -> Version:
         resource_id=1,
         seq=1,
         at=fetch.ended_at,
-        digest=f"sha256:{hashlib.sha256(fetch.body).hexdigest()}",
+        digest=f"sha256:{hashlib.sha256(bytes(fetch.body)).hexdigest()}",
         media_type="text/html",
         charset="utf-8",
         status=fetch.status,

@@ -29,7 +29,7 @@ def put(archive: WarcArchive, seq: int, body: bytes, same_as: Version | None = N
         body=body,
         wire=gzip.compress(body),
     )
-    digest = f"sha256:{hashlib.sha256(body).hexdigest()}"
+    digest = f"sha256:{hashlib.sha256(bytes(body)).hexdigest()}"
     return archive.put(
         fetch, Version(resource_id=1, seq=seq, at=AT, digest=digest, n_bytes=len(body)), same_as
     )
@@ -103,7 +103,7 @@ def test_a_damaged_version_is_never_handed_out_and_the_others_are(
             except DamagedError:
                 assert version is victim
             else:
-                assert hashlib.sha256(body).hexdigest() == version.digest.removeprefix("sha256:")
+                assert hashlib.sha256(bytes(body)).hexdigest() == version.digest.removeprefix("sha256:")
 
 
 def test_damage_between_versions_is_reported_with_its_place(

@@ -6,26 +6,35 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recrawl import __version__
 from recrawl.app import config as configuration
+from recrawl.app.access import FILE_NAME as SECRETS_FILE
+from recrawl.app.access import Secrets
 from recrawl.app.config import Config
+from recrawl.app.presence import Presence
 from recrawl.app.registry import names, part
-from recrawl.contracts import Archive, Clock, Detector, Fetcher, Store
-from recrawl.errors import RecrawlError, StoreError
+from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Premises, Store
+from recrawl.errors import BadSettingError, RecrawlError, StoreError
 from recrawl.live.clock import WallClock
 from recrawl.model import GLOBAL, Settings
+from recrawl.terms import noted_terms
 
 # What only a visit needs is imported when one is made: listing what is watched must not wait for it.
 if TYPE_CHECKING:
     from recrawl.live.runner import Landed, Runner
+    from recrawl.live.worker import Worker
     from recrawl.loop import Loop
+    from recrawl.observe.browser import Browser
     from recrawl.observe.http import HttpFetcher
+    from recrawl.observe.route import Route
 
 STORE_FILE = "recrawl.sqlite"
 ARCHIVE_FOLDER = "archive"
+PRESENCE_FOLDER = "running"
 
 
 @dataclass
@@ -54,6 +63,10 @@ class House:
         return store
 
     @cached_property
+    def secrets(self) -> Secrets:
+        return Secrets(self.home / SECRETS_FILE)
+
+    @cached_property
     def archive(self) -> Archive:
         """The archive, with what a crash left torn cut off."""
         archiving = self.config.archiving
@@ -69,31 +82,111 @@ class House:
         return archive
 
     @cached_property
+    def worker(self) -> Worker:
+        from recrawl.live.worker import Worker
+
+        return Worker()
+
+    @property
+    def tail_s(self) -> float:
+        """In the last part of a lease nothing is sent: what was sent before may take its whole time, and then
+        the host may want to be left alone for minutes, which a killed process can tell nobody."""
+        from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
+
+        fetching = self.config.fetching
+        return (fetching.total_timeout + 30.0) * self.clock.speed + max(fetching.min_delay, MAX_CRAWL_DELAY_S)
+
+    @property
+    def lease_s(self) -> float:
+        """A fetch may take its whole time on the wall, and the host may ask for minutes between its parts."""
+        from recrawl.observe.limits import Limits
+
+        return self.config.fetching.total_timeout * self.clock.speed + Limits().wait_s + self.tail_s
+
+    @cached_property
+    def presence(self) -> Presence:
+        """This process among those that visit; the leases of the dead are ended when it comes."""
+        from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
+
+        presence = Presence(self.home / PRESENCE_FOLDER)
+        dead = presence.dead()
+        if dead:
+            rest_s = max(self.config.fetching.min_delay, MAX_CRAWL_DELAY_S)
+            # A server may still be at what the dead had asked for; its rest begins when that must be over.
+            over_at = self.clock.now() + self.config.fetching.total_timeout * self.clock.speed
+            self.store.abandon(dead, now=over_at, rest_s=rest_s)
+            presence.buried(dead)
+        return presence
+
+    @cached_property
     def detectors(self) -> dict[str, Detector]:
         return {name: part("detectors", name)() for name in names("detectors")}
 
-    def loop(self, *, goal: str | None = None, per_day: float | None = None) -> Loop:
-        """The loop, with the configuration's choices unless others are given."""
+    def loop(self, *, goal: str | None = None, per_day: float | None = None, as_last: bool = False) -> Loop:
+        """The loop, with the configuration's choices unless others are given.
+
+        With `as_last` it keeps to the terms of the last run, so that one visit changes no other plan.
+        """
         from recrawl.loop import Loop
 
         schedule = self.config.schedule
-        goal = goal or schedule.goal
-        if schedule.policy == "index":
-            policy, rule = part("policies", "index")(part("goals", goal)()), f"index:{goal}"
+        name, goal_name, budget = schedule.policy, goal or schedule.goal, per_day or schedule.budget
+        last = noted_terms(self.store) if as_last else None
+        if last is not None:
+            name, _, goal_name = last.rule.partition(":")
+            budget = last.per_day or budget
+        make = part("policies", name)
+        if "goal" in signature(make).parameters:
+            policy, rule = make(goal=part("goals", goal_name)()), f"{name}:{goal_name}"
+        elif goal is not None:
+            raise BadSettingError(
+                f"The policy {name!r} knows no goal; leave --goal out, or use policy index."
+            )
         else:
-            policy, rule = part("policies", schedule.policy)(), schedule.policy
+            policy, rule = make(), name
         return Loop(
             store=self.store,
             predictor=part("predictors", schedule.predictor)(),
             policy=policy,
             rule=rule,
-            per_day=schedule.budget if per_day is None else per_day,
+            per_day=budget,
             reprice_every_s=schedule.reprice_every,
-            # a fetch may take its whole time on the wall, and the host may ask for minutes between its parts
-            lease_s=(self.config.fetching.total_timeout + 30.0) * self.clock.speed + 300.0,
+            lease_s=self.lease_s,
+            by=self.presence.name,
         )
 
-    def fetcher(self) -> HttpFetcher:
+    def fetcher(self) -> Route:
+        """Everything that can be looked at, each in its own way, all of it over one path to the web."""
+        from recrawl.observe.route import Route
+
+        fetching = self.config.fetching
+        premises = Premises(
+            clock=self.clock,
+            max_bytes=fetching.max_bytes,
+            total_s=fetching.total_timeout,
+            folders=fetching.allow_files,
+            spool=self.home,
+        )
+        handlers: dict[str, Handler] = {name: part("handlers", name)(premises) for name in names("handlers")}
+        return Route(self._web(), handlers, clock=self.clock, browser=self._browser())
+
+    def _browser(self) -> Browser:
+        from recrawl.observe.browser import Browser, RenderLimits
+
+        fetching = self.config.fetching
+        return Browser(
+            clock=self.clock,
+            user_agent=fetching.user_agent,
+            limits=RenderLimits(
+                total_s=fetching.render_timeout,
+                n_requests=fetching.render_requests,
+                body_bytes=fetching.max_decoded_bytes,
+                n_browsers=fetching.browsers,
+            ),
+        )
+
+    def _web(self) -> HttpFetcher:
+        from recrawl.live.gates import StoreGates
         from recrawl.observe.http import HttpFetcher, Limits
 
         fetching = self.config.fetching
@@ -101,6 +194,16 @@ class House:
             clock=self.clock,
             user_agent=fetching.user_agent,
             min_delay_s=fetching.min_delay,
+            spool=self.home,
+            slow_factor=fetching.slow_factor,
+            gates=StoreGates(
+                store=self.store,
+                worker=self.worker,
+                clock=self.clock,
+                lease_s=self.lease_s,
+                tail_s=self.tail_s,
+                by=self.presence.name,
+            ),
             limits=Limits(
                 total_s=fetching.total_timeout,
                 wire_bytes=fetching.max_bytes,
@@ -127,13 +230,20 @@ class House:
             choose=detector_name,
             clock=self.clock,
             min_delay_s=self.config.fetching.min_delay,
+            tail_s=self.tail_s,
+            worker=self.worker,
             concurrency=self.config.fetching.concurrency,
             allow_private=allow_private,
+            access_for=self.secrets.access_for,
             watch=watch,
         )
 
     def close(self) -> None:
         opened = self.__dict__
+        if "worker" in opened:
+            self.worker.close()
+        if "presence" in opened:
+            self.presence.close()
         if "archive" in opened:
             self.archive.close()
         if "store" in opened:

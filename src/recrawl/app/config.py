@@ -12,7 +12,7 @@ from typing import Annotated
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.sources import TomlConfigSettingsSource
 
 from recrawl import __version__
@@ -36,6 +36,24 @@ def _reading(read: Callable[[str | float], float]) -> BeforeValidator:
 
 Seconds = Annotated[float, _reading(seconds), Field(gt=0)]
 PerDay = Annotated[float, _reading(visits_per_day), Field(gt=0)]
+
+
+def _folder(said: object) -> Path:
+    path = Path(str(said)).expanduser()
+    if not path.is_absolute():
+        raise ValueError(f"{path} is not a whole path; begin it with / or ~")
+    return Path(os.path.normpath(path))
+
+
+def _folders(said: object) -> object:
+    return [part for part in said.split(os.pathsep) if part] if isinstance(said, str) else said
+
+
+Folders = Annotated[
+    tuple[Annotated[Path, BeforeValidator(_folder)], ...],
+    BeforeValidator(_folders),
+    NoDecode,  # in the environment it is no JSON
+]
 
 
 class _Section(BaseModel):
@@ -68,10 +86,24 @@ class Fetching(_Section):
         description="A web page or mail address where servers' owners can reach you; sent with requests.",
     )
     min_delay: Seconds = Field(2.0, description="Between two requests to one host, from end to start.")
+    slow_factor: float = Field(
+        2.0,
+        ge=0,
+        description="A server that took a second over a request is left alone for so many, up to a minute.",
+    )
     concurrency: int = Field(64, ge=1, le=4096, description="Fetches in the air at once, one a host.")
     total_timeout: Seconds = Field(120.0, description="The longest that one fetch may take.")
     max_bytes: int = Field(16 * 2**20, ge=1024, description="The largest body read off the wire.")
     max_decoded_bytes: int = Field(64 * 2**20, ge=1024, description="The largest body after decompression.")
+
+    render_timeout: Seconds = Field(120.0, description="The longest that a page's scripts may take.")
+    render_requests: int = Field(50, ge=0, description="The most that a page's scripts may ask for.")
+    browsers: int = Field(2, ge=1, le=64, description="Pages rendered at once, each in a browser of its own.")
+    allow_files: Folders = Field(
+        (),
+        description="Folders of this machine whose files, at any depth, may be visited with file: URLs; "
+        "in the variable, with colons between them.",
+    )
 
     @property
     def user_agent(self) -> str:
@@ -138,7 +170,7 @@ def rows(config: Config | None = None) -> list[tuple[str, str, str, str]]:
     return [
         (
             f"{section}.{name}",
-            str(getattr(part, name)),
+            _shown(getattr(part, name)),
             f"RECRAWL_{section.upper()}__{name.upper()}",
             field.description or "",
         )
@@ -148,11 +180,15 @@ def rows(config: Config | None = None) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def _shown(value: object) -> str:
+    return os.pathsep.join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 def _readable(problem: ValidationError, path: Path) -> str:
     known = {row[0] for row in rows()}
     lines = []
     for error in problem.errors():
-        name = ".".join(str(part) for part in error["loc"])
+        name = ".".join(str(part) for part in error["loc"][:2])  # beyond that, one of several values
         what = error["msg"].removeprefix("Value error, ") if name in known else "is not a setting"
         lines.append(f"{name}: {what.rstrip('.')}")
     return (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE, House
-from recrawl.app.config import Config
+from recrawl.app.config import Config, Gaps, Schedule
 from recrawl.contracts import Store
 from recrawl.errors import BadInputError
 from recrawl.evaluate.measures import Score, score
@@ -115,7 +115,15 @@ async def demo(
 
 def _config(goal: str | None) -> Config:
     return Config(
-        schedule={"budget": BUDGET_PER_DAY, "goal": goal or "fresh", "reprice_every": DAY_S / 4},  # type: ignore[arg-type]
+        # all of it said here, so that nothing in the environment changes what is shown
+        schedule=Schedule(
+            budget=BUDGET_PER_DAY,
+            goal=goal or "fresh",
+            policy="index",
+            predictor="gamma",
+            reprice_every=DAY_S / 4,
+        ),
+        gaps=Gaps(min_gap=3600.0, max_gap=180 * DAY_S, weight=1.0),
         fetching={"contact": "demo@recrawl.invalid"},  # type: ignore[arg-type]
     )
 

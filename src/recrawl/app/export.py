@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 from recrawl.app.rows import Row, resource_row, version_row, visit_row
 from recrawl.contracts import Store
@@ -82,18 +81,32 @@ def cell(value: object) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def copy_warc(archive: Path, to: Path) -> Copied:
-    """Copy the archive's WARC files, with one index over all of them."""
+def copy_warc(archive: Path, lengths: Mapping[str, int], to: Path) -> Copied:
+    """Copy what has been recorded of the archive's WARC files, with one index over all of them.
+
+    `lengths` are the recorded ones: a run may be writing beyond them at this moment.
+    """
     from recrawl.remember.cdx import cdxj
 
-    if to.exists() and any(to.iterdir()):
-        raise BadInputError(f"{to} is not empty; choose a new folder.")
-    to.mkdir(parents=True, exist_ok=True)
-    files = sorted(archive.glob("*.warc.gz"))
-    for file in files:
-        shutil.copy2(file, to / file.name)
+    try:
+        if to.exists() and any(to.iterdir()):
+            raise BadInputError(f"{to} is not empty; choose a new folder.")
+        to.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise BadInputError(
+            f"{to} cannot be made a folder ({problem.strerror}); choose another one."
+        ) from None
+    for name, length in sorted(lengths.items()):
+        with (archive / name).open("rb") as recorded, (to / name).open("wb") as copy:
+            _copy(recorded, copy, length)
     n_records = 0
     with (to / "index.cdxj").open("w", encoding="ascii") as index:
-        for n_records, line in enumerate(cdxj(archive), 1):  # noqa: B007
+        for n_records, line in enumerate(cdxj(to), 1):  # noqa: B007
             index.write(f"{line}\n")
-    return Copied(len(files), sum(file.stat().st_size for file in files), n_records)
+    return Copied(len(lengths), sum(lengths.values()), n_records)
+
+
+def _copy(recorded: BinaryIO, copy: BinaryIO, length: int) -> None:
+    while length > 0 and (piece := recorded.read(min(length, 1 << 20))):
+        copy.write(piece)
+        length -= len(piece)

@@ -22,6 +22,8 @@ from recrawl.app.quantity import iso
 from recrawl.app.registry import GROUPS, names, part
 from recrawl.app.rows import Row, number
 from recrawl.errors import RecrawlError
+from recrawl.observe.chromium import browser_found
+from recrawl.terms import noted_terms
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -39,16 +41,17 @@ def status(house: House) -> Row:
     """The figures of the whole house."""
     now = house.clock.now()
     counts = house.store.counts(now)
-    rule, _, rest = (house.store.note("price") or "").partition("@")
-    price = float(rest.split("|")[1]) if rest.count("|") == 2 else None
+    terms = noted_terms(house.store)
+    schedule = house.config.schedule
     ready_at = house.store.ready_at(now)
     return {
         **counts,
-        "budget_per_day": house.config.schedule.budget,
+        "budget_per_day": schedule.budget if terms is None else terms.per_day,
         "visits_last_24h": house.store.n_visits_since(now - _DAY_S),
-        "goal": house.config.schedule.goal,
-        "price": None if price is None else number(price),
-        "price_rule": rule or None,
+        "rule": f"{schedule.policy}:{schedule.goal}" if terms is None else terms.rule,
+        "price": None if terms is None else number(terms.price),
+        "demand_per_day": None if terms is None else terms.demand_per_day,
+        "priced_at": None if terms is None else iso(terms.priced_at),
         "next_visit_at": iso(ready_at) if isfinite(ready_at) else None,
         "archive_files": len(house.store.files()),
         "archive_bytes": sum(house.store.files().values()),
@@ -127,6 +130,7 @@ def doctor(house: House) -> Iterator[Check]:
     yield _disk(house.home)
     yield from (_parts(group) for group in GROUPS)
     yield _names_resolved()
+    yield _browser()
     yield from _kept(house)
 
 
@@ -172,6 +176,11 @@ def _names_resolved() -> Check:
     if servers:
         return Check("names", True, f"asked of {', '.join(servers)}")
     return Check("names", None, f"no server of names in {path}: only addresses can be visited")
+
+
+def _browser() -> Check:
+    there, finding = browser_found()
+    return Check("browser", there or None, finding if there else f"pages cannot be rendered; {finding}")
 
 
 def _kept(house: House) -> Iterator[Check]:

@@ -14,6 +14,8 @@ _UNIT_S = {
     "d": 86400.0, "day": 86400.0, "days": 86400.0,
     "w": 604800.0, "week": 604800.0, "weeks": 604800.0,
 }  # fmt: skip
+LONGEST_S = 100 * 365.25 * 86400.0
+MOST_PER_DAY = 1e9
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
 _RATE = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*(?:/|per\s+)?\s*([a-z]*)\s*", re.IGNORECASE)
 
@@ -24,13 +26,15 @@ def seconds(text: str | float) -> float:
     >>> seconds("1.5h"), seconds("2 days"), seconds(30)
     (5400.0, 172800.0, 30.0)
     """
+    if isinstance(text, bool):
+        raise BadInputError(f"{text} is not a length of time; write it as 90s, 15m, 6h, 2d or 4w.")
     if isinstance(text, int | float):
-        return float(text)
+        return _bounded(float(text), text)
     match = _SPAN.fullmatch(text)
     unit = _UNIT_S.get((match[2] or "s").lower()) if match else None
     if match is None or unit is None:
         raise BadInputError(f"{text!r} is not a length of time; write it as 90s, 15m, 6h, 2d or 4w.")
-    return float(match[1]) * unit
+    return _bounded(float(match[1]) * unit, text)
 
 
 def visits_per_day(text: str | float) -> float:
@@ -39,13 +43,27 @@ def visits_per_day(text: str | float) -> float:
     >>> visits_per_day("2,000/day"), visits_per_day("50/h"), visits_per_day(10)
     (2000.0, 1200.0, 10.0)
     """
+    if isinstance(text, bool):
+        raise BadInputError(f"{text} is not a budget; write it as 2000/day or 50/h.")
     if isinstance(text, int | float):
-        return float(text)
+        return _counted(float(text), text)
     match = _RATE.fullmatch(text)
     unit = _UNIT_S.get((match[2] or "d").lower()) if match else None
     if match is None or unit is None:
         raise BadInputError(f"{text!r} is not a budget; write it as 2000/day or 50/h.")
-    return float(match[1].replace(",", "").replace("_", "")) * 86400.0 / unit
+    return _counted(float(match[1].replace(",", "").replace("_", "")) * 86400.0 / unit, text)
+
+
+def _bounded(span_s: float, text: object) -> float:
+    if not 0.0 <= span_s <= LONGEST_S:
+        raise BadInputError(f"{text} is no length of time that can be kept to; stay below 100 years.")
+    return span_s
+
+
+def _counted(per_day: float, text: object) -> float:
+    if not 0.0 <= per_day <= MOST_PER_DAY:
+        raise BadInputError(f"{text} is no budget that can be kept to; stay below a billion visits a day.")
+    return per_day
 
 
 def instant(text: str) -> float:

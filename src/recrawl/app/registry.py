@@ -12,6 +12,7 @@ _SINGULAR = {
     "predictors": "predictor",
     "policies": "policy",
     "goals": "goal",
+    "handlers": "handler",
     "detectors": "detector",
     "stores": "store",
     "archives": "archive",

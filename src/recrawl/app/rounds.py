@@ -79,9 +79,9 @@ async def run(
 async def visit(house: House, resource: Resource, *, allow_private: bool = False) -> Landed:
     """Look at this resource now, as soon as its host may be asked."""
     async with house.fetcher() as fetcher:
-        runner = house.runner(house.loop(), fetcher, allow_private=allow_private)
+        runner = house.runner(house.loop(as_last=True), fetcher, allow_private=allow_private)
         try:
-            return await runner.visit(resource.id)
+            return await runner.visit(resource)
         finally:
             await runner.aclose()
 

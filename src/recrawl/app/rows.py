@@ -25,6 +25,11 @@ def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> R
         "max_gap_s": resource.effective.max_gap_s,
         "paused": resource.effective.paused,
         "allow_private": resource.effective.allow_private,
+        "insecure": bool(resource.effective.manner.insecure),
+        "render": bool(resource.effective.manner.render),
+        "max_bytes": resource.effective.manner.max_bytes,
+        "page_rows": resource.effective.manner.page_rows,
+        "user_agent": resource.effective.manner.user_agent,
         "tags": list(resource.tags),
         "added_at": iso(resource.added_at),
         "next_visit_at": None if resource.effective.paused else iso(standing.due_at),
@@ -35,8 +40,23 @@ def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> R
         "last_visit_at": iso(standing.last_at),
         "last_change_at": iso(version.at) if version and standing.n_changes else None,
         "gone": bool(version and version.gone),
+        "moved_to": standing.moved_to if standing.has_moved else None,
         "rule": plan.rule if plan else "",
     }
+
+
+def deviations(row: Row) -> list[str]:
+    """How a resource is looked at where that is not as usual, for people; what weakens safety comes first."""
+    said = [
+        (row["insecure"], "insecure: certificate not verified"),
+        (row["allow_private"], "private addresses allowed"),
+        (row["render"], "through a browser"),
+        (row["max_bytes"], f"up to {row['max_bytes']} bytes"),
+        (row["page_rows"], f"{row['page_rows']} rows at a time"),
+        (row["user_agent"], f"as {row['user_agent']}"),
+        (row["moved_to"], f"moved to {row['moved_to']}"),
+    ]
+    return [text for holds, text in said if holds]
 
 
 def visit_row(visit: Visit, url: str) -> Row:
@@ -54,6 +74,7 @@ def visit_row(visit: Visit, url: str) -> Row:
         "duration_s": round(visit.duration_s, 3),
         "n_bytes": visit.n_bytes,
         "evidence": visit.evidence,
+        "moved_to": visit.moved_to,
         "fetch_id": visit.fetch_id,
     }
 

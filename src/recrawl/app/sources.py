@@ -18,7 +18,7 @@ from xml.etree.ElementTree import ParseError
 from recrawl.contracts import Fetcher
 from recrawl.errors import BadUrlError
 from recrawl.model import Fetch, Outcome, Request
-from recrawl.urls import MAX_URL_BYTES, canonical
+from recrawl.urls import MAX_URL_BYTES, canonical, is_file_url
 
 # The sitemap protocol allows 50 MB; a compressed file can hold a thousand times its own size.
 MAX_XML_BYTES = 64 * 2**20
@@ -34,6 +34,7 @@ class Candidate:
 
     text: str
     where: str
+    by_hand: bool = False  # said by whoever runs this: others may not name files of this machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def lines(stream: Iterable[str], where: str) -> Iterator[Found]:
     for number, line in enumerate(stream, 1):
         text = line.strip()
         if text and not text.startswith("#"):
-            yield Candidate(text, f"{where}:{number}")
+            yield Candidate(text, f"{where}:{number}", by_hand=True)
 
 
 def words(given: Iterable[str], stdin: Iterable[str]) -> Iterator[Found]:
@@ -61,8 +62,8 @@ def words(given: Iterable[str], stdin: Iterable[str]) -> Iterator[Found]:
     for word in given:
         if word == "-":
             yield from lines(stdin, "standard input")
-        elif "://" in word:
-            yield Candidate(word, "")
+        elif "://" in word or is_file_url(word):
+            yield Candidate(word, "", by_hand=True)
         elif not Path(word).expanduser().is_file():
             yield Refused(word, "", "neither a file nor a URL with http:// or https:// before it.")
         else:
@@ -124,7 +125,7 @@ class Reader:
             fetch = await self._fetcher.fetch(Request(url=url, allow_private=self._allow_private))
             if fetch.outcome is not Outcome.OK:
                 return Refused(place, "", f"it could not be fetched: {_trouble(fetch)}")
-            return BytesIO(fetch.body)
+            return BytesIO(bytes(fetch.body))
         return _opened_file(place)
 
 

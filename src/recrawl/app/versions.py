@@ -15,6 +15,7 @@ _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/javascript", "application/sql"})
 _ENDINGS = ("+json", "+xml", "-json")
 N_CONTEXT = 3
+_MOST_BYTES = 16 << 20  # of what is shown or compared as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,9 @@ def named(versions: Sequence[Version], which: str) -> Version:
 
 
 def text(snapshot: Snapshot) -> str | None:
-    """What a person would read; None for bytes that are no text."""
+    """What a person would read; None for bytes that are no text, or too much of it."""
+    if len(snapshot.body) > _MOST_BYTES:
+        return None
     kind = snapshot.media_type
     if kind in _HTML:
         from recrawl.parse import html
@@ -79,11 +82,12 @@ def source(snapshot: Snapshot) -> str:
 def _looks_textual(snapshot: Snapshot) -> bool:
     if snapshot.media_type not in ("", "application/octet-stream"):
         return False
+    whole = bytes(snapshot.body)
     try:
-        snapshot.body.decode("utf-8")
+        whole.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    return b"\0" not in snapshot.body
+    return b"\0" not in whole
 
 
 def difference(archive: Archive, before: Version, after: Version, *, by_words: bool = False) -> Difference:

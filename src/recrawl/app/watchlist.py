@@ -6,12 +6,24 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from pathlib import Path
 
-from recrawl.app.sources import Found, Refused
+from recrawl.app.access import Secrets
+from recrawl.app.sources import Candidate, Found, Refused
 from recrawl.contracts import Store
-from recrawl.errors import BadInputError, BadSettingError, BadUrlError, NotWatchedError
-from recrawl.model import GLOBAL, NewResource, Resource, Scope, ScopeKind, Settings
-from recrawl.urls import canonical, host_key, parsed
+from recrawl.errors import BadInputError, BadQueryError, BadSettingError, BadUrlError, NotWatchedError
+from recrawl.model import GLOBAL, Kind, NewResource, Resource, Scope, ScopeKind, Settings
+from recrawl.urls import (
+    MAX_QUERY_URL_BYTES,
+    MAX_URL_BYTES,
+    canonical_file,
+    file_host,
+    file_path,
+    host_key,
+    is_file_url,
+    parsed,
+    resource_url,
+)
 
 N_TOGETHER = 10_000
 N_REASONS = 1_000
@@ -54,7 +66,7 @@ class Choice:
             return (Scope(ScopeKind.HOST, self.host),)
         if self.everything:
             return (GLOBAL,)
-        return tuple(Scope(ScopeKind.RESOURCE, canonical(url)) for url in self.urls)
+        return tuple(Scope(ScopeKind.RESOURCE, resource_url(url)) for url in self.urls)
 
 
 async def add(
@@ -64,14 +76,16 @@ async def add(
     settings: Settings,
     tags: tuple[str, ...],
     now: float,
+    folders: tuple[Path, ...] = (),
     progress: Callable[[int], object] = lambda _: None,
 ) -> Added:
-    """Watch all that can be; many at a time, so that a hundred thousand take seconds."""
+    """Watch all that can be; many at a time, so that a hundred thousand take seconds. Files may be watched in
+    `folders`."""
     result = Added()
     waiting: list[NewResource] = []
     seen = 0
     async for item in found:
-        new = _admitted(item, settings, tags)
+        new = admitted(item, settings, tags, folders)
         if isinstance(new, Refused):
             result.refuse(new)
         else:
@@ -92,17 +106,54 @@ def _flush(store: Store, waiting: list[NewResource], result: Added, now: float) 
         waiting.clear()
 
 
-def _admitted(item: Found, settings: Settings, tags: tuple[str, ...]) -> NewResource | Refused:
+def admitted(
+    item: Found, settings: Settings, tags: tuple[str, ...], folders: tuple[Path, ...]
+) -> NewResource | Refused:
+    """What would be watched, or why not."""
     if isinstance(item, Refused):
         return item
     try:
-        url = parsed(item.text)
-    except BadUrlError as problem:
+        if is_file_url(item.text):
+            return _admitted_file(item, settings, tags, folders)
+        query = settings.kind is Kind.SPARQL
+        url = parsed(item.text, max_bytes=MAX_QUERY_URL_BYTES if query else MAX_URL_BYTES)
+        if query:
+            check_query(str(url), settings)
+    except (BadUrlError, BadQueryError) as problem:
         return Refused(item.text, item.where, str(problem))
     if not settings.allow_private and private_name(url.raw_host or ""):
         reason = f"{url.raw_host} is on this machine or network; use --allow-private if you mean that."
         return Refused(item.text, item.where, reason)
     return NewResource(url=str(url), host=host_key(url), settings=settings, tags=tags)
+
+
+def _admitted_file(
+    item: Candidate, settings: Settings, tags: tuple[str, ...], folders: tuple[Path, ...]
+) -> NewResource | Refused:
+    from recrawl.observe.files import permitted
+
+    url = canonical_file(item.text)
+    path = Path(file_path(url))
+    if not item.by_hand:
+        return Refused(item.text, item.where, "it names a file of this machine; only you may, by hand.")
+    if not permitted(folders, path):
+        reason = f"{path} is in no folder that may be visited; name its folder in fetching.allow_files."
+        return Refused(item.text, item.where, reason)
+    if not url.endswith("/") and path.is_dir():
+        url += "/"
+    return NewResource(url=url, host=file_host(url), settings=settings, tags=tags)
+
+
+def check_query(url: str, settings: Settings) -> None:
+    """Whether a SPARQL query can be watched in this manner; raises where it cannot."""
+    from recrawl.observe.query import asked_by
+
+    _, query = asked_by(url)
+    if settings.manner is not None and settings.manner.page_rows and not query.pageable:
+        raise BadQueryError(
+            "Only a SELECT without a LIMIT or OFFSET of its own can be asked for by the page; leave out one "
+            "or the other."
+        )
 
 
 def private_name(host: str) -> bool:
@@ -126,8 +177,10 @@ def private_name(host: str) -> bool:
 
 def watched(store: Store, url: str) -> Resource:
     """The resource behind a URL in any spelling."""
-    known = canonical(url)
+    known = resource_url(url)
     resource = store.find(known)
+    if resource is None and is_file_url(known):
+        resource = store.find(f"{known}/")  # a folder, typed without its slash
     if resource is None:
         raise NotWatchedError(f"{known} is not being watched; add it with `recrawl add {known}`.")
     return resource
@@ -168,6 +221,9 @@ def resume(store: Store, choice: Choice, now: float) -> tuple[int, int]:
     return n, sum(resource.effective.paused for resource in chosen(store, choice))
 
 
-def remove(store: Store, choice: Choice) -> int:
-    """Stop watching and forget the history; the archive's files stay."""
-    return store.remove([resource.id for resource in chosen(store, choice)])
+def remove(store: Store, secrets: Secrets, choice: Choice) -> int:
+    """Stop watching, forget the history and the resources' own secrets; the archive's files stay."""
+    gone = list(chosen(store, choice))
+    n = store.remove([resource.id for resource in gone])
+    secrets.forget(Scope(ScopeKind.RESOURCE, resource.url) for resource in gone)
+    return n

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from recrawl import __version__
-from recrawl.cli import options, settings, upkeep, versions, visits, watchlist
+from recrawl.cli import access, moves, options, settings, upkeep, versions, visits, watchlist
 from recrawl.cli.terminal import note
 from recrawl.errors import BadInputError, RecrawlError
 
@@ -27,6 +27,18 @@ class _Commands(TyperGroup):
             raise typer.Exit(BAD_INPUT) from None
         except RecrawlError as problem:
             note(str(problem))
+            raise typer.Exit(TROUBLE) from None
+        except BrokenPipeError:
+            raise  # whoever read it has had enough; that is no trouble
+        except OSError as problem:
+            where = f" ({problem.filename})" if problem.filename else ""
+            note(f"{problem.strerror or problem}{where}; make room or choose another place.")
+            raise typer.Exit(TROUBLE) from None
+        except UnicodeEncodeError as problem:
+            note(
+                f"The terminal cannot show this in {problem.encoding}; "
+                "set PYTHONIOENCODING=utf-8, or use --json."
+            )
             raise typer.Exit(TROUBLE) from None
 
 
@@ -72,11 +84,13 @@ def recrawl(
 
 for command in (
     *(watchlist.add, watchlist.list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
+    moves.moved,
     *(visits.run, visits.visit, visits.history, visits.why),
     *(versions.show, versions.diff, versions.export, versions.verify),
     *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),
 ):
     app.command(command.__name__.rstrip("_"))(command)
+app.add_typer(access.app, name="access")
 
 
 def main() -> None:

@@ -12,12 +12,17 @@ import typer
 if TYPE_CHECKING:
     from recrawl.app.build import House
     from recrawl.app.watchlist import Choice
-    from recrawl.model import Settings
+    from recrawl.model import Manner, Settings
+
+LEAST_BYTES, MOST_BYTES = 1024, 2**30  # of a body: less is hardly a page, more is not read
 
 
 def _home(ctx: typer.Context, said: Path | None) -> Path | None:
     """--home may stand before the command's name or after it."""
-    return said if said or ctx.parent is None else ctx.parent.params.get("home")
+    if said or ctx.parent is None:
+        return said
+    above: Path | None = ctx.parent.params.get("home")
+    return above
 
 
 Home = Annotated[
@@ -41,7 +46,7 @@ Kind = Annotated[
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="page (its text counts), file (every byte counts) or auto (by media type).",
+        help="auto (by media type), page, json, csv, rdf, sparql, feed, sitemap or file (every byte counts).",
     ),
 ]
 Weight = Annotated[
@@ -53,6 +58,27 @@ MinGap = Annotated[
 ]
 MaxGap = Annotated[
     str | None, typer.Option("--max-gap", metavar="SPAN", help="Always look again by then, such as 2d or 4w.")
+]
+
+
+Render = Annotated[
+    bool | None, typer.Option("--render/--no-render", help="Look through a real browser, or do not.")
+]
+Insecure = Annotated[
+    bool | None,
+    typer.Option(
+        "--insecure/--no-insecure", help="Do not verify the server's certificate; `list` and `why` show it."
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option("--max-bytes", metavar="N", help="The largest body read, instead of fetching.max_bytes."),
+]
+PageRows = Annotated[
+    int | None, typer.Option("--page-rows", metavar="N", help="SPARQL: ask for so many rows at a time.")
+]
+UserAgent = Annotated[
+    str | None, typer.Option("--user-agent", metavar="TEXT", help="Say this instead of recrawl's own name.")
 ]
 
 
@@ -77,6 +103,7 @@ def settings(
     min_gap: str | None,
     max_gap: str | None,
     allow_private: bool | None,
+    manner: Manner | None = None,
 ) -> Settings:
     """What the options say; what they do not say stays open."""
     from recrawl.app.quantity import seconds
@@ -98,4 +125,31 @@ def settings(
         min_gap_s=gaps[0],
         max_gap_s=gaps[1],
         allow_private=allow_private,
+        manner=manner,
     )
+
+
+def manner(
+    render: bool | None,
+    insecure: bool | None,
+    max_bytes: int | None,
+    page_rows: int | None,
+    user_agent: str | None,
+) -> Manner | None:
+    """How to look, as the options say it; None where they say nothing."""
+    from recrawl.errors import BadSettingError
+    from recrawl.model import Manner
+    from recrawl.observe.robots import product
+
+    if max_bytes is not None and not LEAST_BYTES <= max_bytes <= MOST_BYTES:
+        raise BadSettingError(f"--max-bytes must be from {LEAST_BYTES} to {MOST_BYTES}; give such a number.")
+    if page_rows is not None and page_rows < 1:
+        raise BadSettingError("--page-rows must be at least 1; a few thousand suit most endpoints.")
+    if user_agent is not None and not (
+        product(user_agent) and user_agent.isascii() and user_agent.isprintable()
+    ):
+        raise BadSettingError("--user-agent must begin with a name, in ASCII, such as example-bot/1.0.")
+    said = Manner(
+        render=render, insecure=insecure, max_bytes=max_bytes, page_rows=page_rows, user_agent=user_agent
+    )
+    return None if said == Manner() else said

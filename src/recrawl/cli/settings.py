@@ -8,7 +8,7 @@ import typer
 
 from recrawl.cli import options, terminal
 
-_CLEARABLE = {"min-gap": "min_gap_s", "max-gap": "max_gap_s", "allow-private": "allow_private"}
+_CLEARABLE = {"min-gap": "min_gap_s", "max-gap": "max_gap_s"}
 
 
 def set_(
@@ -24,6 +24,11 @@ def set_(
         bool | None,
         typer.Option("--allow-private/--no-allow-private", help="Whether private addresses may be visited."),
     ] = None,
+    render: options.Render = None,
+    insecure: options.Insecure = None,
+    max_bytes: options.MaxBytes = None,
+    page_rows: options.PageRows = None,
+    user_agent: options.UserAgent = None,
     add_tag: Annotated[
         list[str] | None, typer.Option("--add-tag", metavar="TAG", help="Give this tag; repeatable.")
     ] = None,
@@ -35,7 +40,7 @@ def set_(
         typer.Option(
             "--clear",
             metavar="NAME",
-            help="Take back what was said of kind, weight, min-gap, max-gap or allow-private; repeatable.",
+            help="Take back what was said by the option of this name, such as weight; repeatable.",
         ),
     ] = None,
     home: options.Home = None,
@@ -49,15 +54,17 @@ def set_(
     Examples:
       recrawl set https://example.org/news --weight 3 --min-gap 15m
       recrawl set --tag news --max-gap 1d
-      recrawl set --host example.org --clear weight
+      recrawl set --host example.org --clear weight --clear user-agent
+      recrawl set https://old.example.org/ --insecure
     """
     from recrawl.app import watchlist
     from recrawl.errors import BadInputError
     from recrawl.model import Settings
 
     chosen = options.choice(urls, tag, host, all_)
-    said = options.settings(kind, weight, min_gap, max_gap, allow_private)
-    forget = tuple(_CLEARABLE.get(name.replace("_", "-"), name) for name in clear or ())
+    manner = options.manner(render, insecure, max_bytes, page_rows, user_agent)
+    said = options.settings(kind, weight, min_gap, max_gap, allow_private, manner)
+    forget = tuple(_CLEARABLE.get(name, name.replace("-", "_")) for name in clear or ())
     if said == Settings() and not (forget or add_tag or drop_tag):
         raise BadInputError("There is nothing to set; see `recrawl set --help` for what can be said.")
     with options.opened(home) as house:

@@ -81,7 +81,18 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.live import Live
+    from rich.spinner import Spinner
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(text)) as status:
-        yield lambda more: status.update(Text(printable(more)))
+    spinner = Spinner("dots", Text(text))
+    # Rich would otherwise take standard output over too, and data would land on the terminal.
+    with Live(
+        spinner,
+        console=Console(stderr=True),
+        transient=True,
+        refresh_per_second=8,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    ):
+        yield lambda more: spinner.update(text=Text(printable(more)))

@@ -36,7 +36,14 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
     if json:
         terminal.say_json(row)
         return
-    price = "not found yet" if row["price"] is None else f"{row['price']:.3g} ({row['price_rule']})"
+    price = "not found yet"
+    if row["price"] is not None:
+        price = f"{row['price']:,.3g}, at which {row['demand_per_day']:,.0f} visits a day are worth making"
+    elif row["priced_at"] is not None:
+        price = (
+            f"none: the largest gaps alone ask for {row['demand_per_day']:,.0f} visits a day, so visits come "
+            "late; raise the budget or the gaps"
+        )
     terminal.say_fields(
         [
             ("watched", f"{row['resources']:,} on {row['hosts']:,} hosts, {row['paused']:,} paused"),
@@ -46,7 +53,7 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
                 "budget",
                 f"{row['budget_per_day']:,g} visits a day, {row['visits_last_24h']:,} in the last 24 h",
             ),
-            ("goal", row["goal"]),
+            ("rule", row["rule"]),
             ("price", price),
             (
                 "visits",

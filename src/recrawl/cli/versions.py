@@ -44,6 +44,7 @@ def show(
     from recrawl.app.rows import version_row
     from recrawl.app.watchlist import watched
     from recrawl.errors import BadInputError
+    from recrawl.model import pieces
 
     with options.opened(home) as house:
         resource = watched(house.store, url)
@@ -56,7 +57,9 @@ def show(
     readable = versions.text(snapshot) if text or json or sys.stdout.isatty() else None
     if json:
         body = (
-            {"base64": base64.b64encode(snapshot.body).decode()} if readable is None else {"text": readable}
+            {"base64": base64.b64encode(bytes(snapshot.body)).decode()}
+            if readable is None
+            else {"text": readable}
         )
         terminal.say_json({**version_row(version, resource.url), **body})
     elif text or sys.stdout.isatty():
@@ -67,7 +70,7 @@ def show(
         # A page could take a terminal over with what it holds: bytes go to files and pipes only.
         terminal.say(readable if text else versions.source(snapshot))
     else:
-        sys.stdout.buffer.write(snapshot.body)
+        sys.stdout.buffer.writelines(pieces(snapshot.body))
 
 
 def _at(found: list[Version], at: str | None) -> Version | None:
@@ -204,7 +207,7 @@ def export(
                 raise BadInputError(
                     "WARC files need a folder to go to; give one, as in `recrawl export warc copy/`."
                 )
-            copied = exports.copy_warc(house.home / ARCHIVE_FOLDER, to)
+            copied = exports.copy_warc(house.home / ARCHIVE_FOLDER, house.store.files(), to)
             row = {"files": copied.n_files, "bytes": copied.n_bytes, "records": copied.n_records}
             if json:
                 terminal.say_json(row)

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
@@ -189,15 +190,17 @@ def visit(
 
 def _added(house: House, url: str, allow_private: bool) -> None:
     """One that is added for a visit keeps no permission that was given for this visit only."""
-    from recrawl.app.watchlist import private_name
+    from recrawl.app.sources import Candidate, Refused
+    from recrawl.app.watchlist import admitted
     from recrawl.errors import BadUrlError
-    from recrawl.model import NewResource
-    from recrawl.urls import host_key, parsed
+    from recrawl.model import Settings
 
-    known = parsed(url)
-    if private_name(known.raw_host or "") and not allow_private:
-        raise BadUrlError(f"{known} is on this machine or network; use --allow-private if you mean that.")
-    house.store.add([NewResource(url=str(known), host=host_key(known))], house.clock.now())
+    given = Candidate(url, "", by_hand=True)
+    said = Settings(allow_private=allow_private or None)
+    new = admitted(given, said, (), house.config.fetching.allow_files)
+    if isinstance(new, Refused):
+        raise BadUrlError(new.reason)
+    house.store.add([replace(new, settings=Settings())], house.clock.now())
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -256,7 +259,7 @@ def why(url: options.Url, home: options.Home = None, json: options.Json = False)
     Example:
       recrawl why https://example.org/news
     """
-    from recrawl.app.rows import plan_row, resource_row, visit_row
+    from recrawl.app.rows import deviations, plan_row, resource_row, visit_row
     from recrawl.app.watchlist import watched
     from recrawl.schedule.reason import reason, span
 
@@ -282,6 +285,7 @@ def why(url: options.Url, home: options.Home = None, json: options.Json = False)
             ("next visit", None if resource.effective.paused else f"{row['next_visit_at']} ({away})"),
             ("gap", "-" if row["gap_s"] is None else span(row["gap_s"])),
             ("bounds", f"{span(row['min_gap_s'])} to {span(row['max_gap_s'])}, weight {row['weight']:g}"),
+            ("how", ", ".join(deviations(row)) or "as usual"),
             ("seen", f"a change in {row['n_changes']} of {row['n_visits']} visits that told something"),
             ("last visit", f"{seen['at']} {_verdict(seen).lower()}: {seen['evidence']}" if seen else None),
         ]

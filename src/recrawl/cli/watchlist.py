@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,6 +37,17 @@ def add(
     opml: Annotated[
         list[str] | None, typer.Option("--opml", metavar="FILE|URL", help="A list of feeds; repeatable.")
     ] = None,
+    sparql: Annotated[
+        str | None,
+        typer.Option("--sparql", metavar="ENDPOINT", help="Watch the result of a query to this endpoint."),
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", metavar="QUERY", help="The query for --sparql.")
+    ] = None,
+    query_file: Annotated[
+        str | None,
+        typer.Option("--query-file", metavar="FILE|-", help="Where the query for --sparql stands."),
+    ] = None,
     tag: Annotated[
         list[str] | None, typer.Option("--tag", metavar="TAG", help="Tag them so; repeatable.")
     ] = None,
@@ -46,6 +58,11 @@ def add(
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="They may be on this machine or a private network.")
     ] = False,
+    render: options.Render = None,
+    insecure: options.Insecure = None,
+    max_bytes: options.MaxBytes = None,
+    page_rows: options.PageRows = None,
+    user_agent: options.UserAgent = None,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
@@ -59,13 +76,23 @@ def add(
       recrawl add https://example.org/ https://example.org/news --tag news
       recrawl add urls.txt --max-gap 7d
       recrawl add --sitemap https://example.org/sitemap.xml
+      recrawl add --kind rdf https://example.org/dataset
+      recrawl add --sparql https://example.org/sparql --query-file new-items.rq --page-rows 1000
+      recrawl add file:///data/prices.csv
     """
     from recrawl.app.watchlist import add
     from recrawl.errors import BadInputError
 
+    if sparql or query or query_file:
+        if words or sitemap or opml or kind not in (None, "sparql"):
+            raise BadInputError("--sparql adds one query; give nothing else to add, and no other --kind.")
+        words, kind = [_query_url(sparql, query, query_file)], "sparql"
+    elif page_rows is not None and kind != "sparql":
+        raise BadInputError("--page-rows is for SPARQL queries; use it with --sparql or --kind sparql.")
     if not (words or sitemap or opml):
-        raise BadInputError("There is nothing to add; give URLs, a file, -, --sitemap or --opml.")
-    said = options.settings(kind, weight, min_gap, max_gap, allow_private or None)
+        raise BadInputError("There is nothing to add; give URLs, a file, -, --sitemap, --opml or --sparql.")
+    manner = options.manner(render, insecure, max_bytes, page_rows, user_agent)
+    said = options.settings(kind, weight, min_gap, max_gap, allow_private or None, manner)
     with options.opened(home) as house, terminal.working("Adding …") as tell:
         found = _found(house, words or [], sitemap or [], opml or [], allow_private)
         result = asyncio.run(
@@ -75,12 +102,29 @@ def add(
                 settings=said,
                 tags=tuple(tag or ()),
                 now=house.clock.now(),
+                folders=house.config.fetching.allow_files,
                 progress=lambda n: tell(f"Adding … {n:,} so far"),
             )
         )
     _report(result, json)
     if result.n_refused and not (result.n_added or result.n_known):
         raise typer.Exit(2)
+
+
+def _query_url(endpoint: str | None, query: str | None, query_file: str | None) -> str:
+    from recrawl.errors import BadInputError
+    from recrawl.observe.query import query_url
+
+    if endpoint is None or (query is None) == (query_file is None):
+        raise BadInputError("A query is added with --sparql ENDPOINT and one of --query and --query-file.")
+    if query_file == "-":
+        query = sys.stdin.read()
+    elif query_file is not None:
+        try:
+            query = Path(query_file).expanduser().read_text("utf-8-sig")
+        except (OSError, UnicodeError) as problem:
+            raise BadInputError(f"{query_file} cannot be read ({problem}); give a file of text.") from None
+    return query_url(endpoint, query or "")
 
 
 async def _found(
@@ -135,14 +179,15 @@ def list_(
 ) -> None:
     """List what is watched.
 
-    URL, kind, next visit, gap, changes/visits and last change.
+    URL, kind, next visit, gap, changes/visits, last change, and how it is looked at where that is not as
+    usual: an unverified certificate, a browser, another size or name, private addresses.
 
     \b
     Examples:
       recrawl list --tag news
       recrawl list --all --json
     """
-    from recrawl.app.rows import resource_row
+    from recrawl.app.rows import deviations, resource_row
     from recrawl.schedule.reason import span
 
     with options.opened(home) as house:
@@ -155,7 +200,7 @@ def list_(
                 terminal.say_json_line(row)
         else:
             terminal.say_table(
-                ["URL", "KIND", "NEXT VISIT", "GAP", "CHANGES/VISITS", "LAST CHANGE"],
+                ["URL", "KIND", "NEXT VISIT", "GAP", "CHANGES/VISITS", "LAST CHANGE", "HOW"],
                 (
                     (
                         row["url"],
@@ -164,6 +209,7 @@ def list_(
                         "-" if row["gap_s"] is None else span(row["gap_s"]),
                         f"{row['n_changes']}/{row['n_visits']}",
                         row["last_change_at"] or "-",
+                        ", ".join(deviations(row)) or "-",
                     )
                     for row in shown
                 ),
@@ -203,5 +249,5 @@ def remove(
             if not sys.stdin.isatty():
                 raise BadInputError(f"This would remove {n:,} with their history; add --yes if you mean it.")
             typer.confirm(f"Remove {n:,} with their history?", abort=True, err=True)
-        n = watchlist.remove(house.store, chosen)
+        n = watchlist.remove(house.store, house.secrets, chosen)
     terminal.say_count("Removed", n, json)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
+from collections.abc import Iterator
 
-from recrawl.model import Changed, Snapshot, Verdict
+from recrawl.model import Body, Changed, Snapshot, Verdict, digest
+
+_STEP_BYTES = 1 << 20
 
 
 class Exact:
@@ -14,15 +16,15 @@ class Exact:
     name = "exact"
 
     def fingerprint(self, snapshot: Snapshot) -> str:
-        return f"sha256:{hashlib.sha256(snapshot.body).hexdigest()}"
+        return digest(snapshot.body)
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         """The magnitude is the share of the longer one between the first and the last difference."""
         old, new = before.body, after.body
-        if old == new:
-            return Verdict(changed=Changed.NO, evidence="the same bytes")
         n_head = _n_common(old, new)
-        n_tail = _n_common(old[n_head:][::-1], new[n_head:][::-1])
+        if n_head == len(old) == len(new):
+            return Verdict(changed=Changed.NO, evidence="the same bytes")
+        n_tail = _n_common_last(old, new, min(len(old), len(new)) - n_head)
         n_longer = max(len(old), len(new))
         n_between = n_longer - n_head - n_tail
         evidence = f"{n_between:,} of {n_longer:,} bytes differ, from byte {n_head:,} on"
@@ -31,7 +33,32 @@ class Exact:
         return Verdict(changed=Changed.YES, magnitude=n_between / n_longer, evidence=evidence)
 
 
-def _n_common(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with; halving finds it with a few fast comparisons."""
+def _n_common(one: Body, other: Body) -> int:
+    """How many bytes both begin with."""
     n_most = min(len(one), len(other))
-    return bisect_left(range(1, n_most + 1), True, key=lambda n: one[:n] != other[:n])
+    steps = ((at, min(at + _STEP_BYTES, n_most)) for at in range(0, n_most, _STEP_BYTES))
+    return _n_same((one[at:end], other[at:end]) for at, end in steps)
+
+
+def _n_common_last(one: Body, other: Body, n_most: int) -> int:
+    """How many bytes both end with, at most `n_most`."""
+    n_one, n_other = len(one), len(other)
+    steps = ((at, min(at + _STEP_BYTES, n_most)) for at in range(0, n_most, _STEP_BYTES))
+    return _n_same(
+        (one[n_one - end : n_one - at][::-1], other[n_other - end : n_other - at][::-1]) for at, end in steps
+    )
+
+
+def _n_same(pairs: Iterator[tuple[bytes, bytes]]) -> int:
+    """How many bytes go by before two pieces, equally long, differ."""
+    n_bytes = 0
+    for one, other in pairs:
+        if one != other:
+            return n_bytes + _first_difference(one, other)
+        n_bytes += len(one)
+    return n_bytes
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    """Where they differ first; halving finds it with a few fast comparisons."""
+    return bisect_left(range(1, len(one)), True, key=lambda n: one[:n] != other[:n])

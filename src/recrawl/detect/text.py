@@ -15,6 +15,7 @@ HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXTUAL = frozenset(
     {"application/json", "application/xml", "application/javascript", "application/ecmascript"}
 )
+_MOST_CHARACTERS = 4 << 20  # as words they take up some 30 times as much memory
 _SHOWN_WORDS = 5  # on each side
 _SHOWN_CHARACTERS = 24  # of a word
 
@@ -22,8 +23,9 @@ _SHOWN_CHARACTERS = 24  # of a word
 class Text:
     """Two snapshots are the same when they show the same words in the same order.
 
-    Of HTML that is the visible text, of other text all of it; what holds no text is judged by its bytes. The
-    fingerprint of a document that cannot be parsed is empty, and the verdict on it unknown.
+    Of HTML that is the visible text, of other text all of it; what holds no text, or more than a person
+    could read, is judged by its bytes. The fingerprint of a document that cannot be parsed is empty, and the
+    verdict on it unknown.
     """
 
     name = "text"
@@ -48,19 +50,25 @@ class Text:
             return _verdict(old, new)
         if old is new:
             return Exact().compare(before, after)
-        evidence = "it no longer holds text" if new is None else "it holds text now"
+        evidence = "it no longer holds text to read" if new is None else "it holds text to read now"
         return Verdict(changed=Changed.YES, magnitude=1.0, evidence=evidence)
 
 
 def _words(snapshot: Snapshot) -> list[str] | ParseFailed | None:
     """What a reader sees, word by word; None where there is nothing to read."""
     media_type = snapshot.media_type.lower()
-    if media_type in HTML or (not media_type and snapshot.body.lstrip()[:1] == b"<"):
+    beginning = snapshot.body[:1024]
+    if media_type in HTML or (not media_type and beginning.lstrip()[:1] == b"<"):
+        if len(snapshot.body) > html.MOST_BYTES:
+            return None
         seen = html.text(snapshot.body, snapshot.charset)
-        return seen if isinstance(seen, ParseFailed) else seen.split()
-    if _textual(media_type) and b"\0" not in snapshot.body[:1024]:
-        return charset.text(snapshot.body, snapshot.charset).split()
-    return None
+        if isinstance(seen, ParseFailed):
+            return seen
+    elif _textual(media_type) and b"\0" not in beginning and len(snapshot.body) <= _MOST_CHARACTERS:
+        seen = charset.text(snapshot.body, snapshot.charset)
+    else:
+        return None
+    return seen.split() if len(seen) <= _MOST_CHARACTERS else None
 
 
 def _textual(media_type: str) -> bool:

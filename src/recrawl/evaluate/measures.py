@@ -43,6 +43,8 @@ def score(
     `n_visits` counts those that were paid for, where some of them brought nothing and are not given.
     """
     paid = len(visit_id) if n_visits is None else n_visits
+    inside = (visit_at >= start_at) & (visit_at <= end_at)
+    visit_id, visit_at = visit_id[inside], visit_at[inside]
     order = np.lexsort((visit_at, visit_id))
     ids, times = visit_id[order], visit_at[order]
     bounds = np.searchsorted(ids, np.arange(len(events) + 1))
@@ -51,19 +53,19 @@ def score(
     n_reached = 0
     for i, all_events in enumerate(events):
         visits = times[bounds[i] : bounds[i + 1]]
-        inside = all_events[(all_events > start_at) & (all_events <= end_at)]
-        n_true += len(inside)
+        within = all_events[(all_events > start_at) & (all_events <= end_at)]
+        n_true += len(within)
         if not len(visits):
             continue
-        version = np.searchsorted(inside, visits, "right")
+        version = np.searchsorted(within, visits, "right")
         n_seen += int((np.diff(version) > 0).sum())
         # a copy stays fresh from its visit to the next change, or to the next visit, or to the end
-        until = np.append(inside, end_at)[version]
+        until = np.append(within, end_at)[version]
         fresh_s += float(np.minimum(until, np.append(visits[1:], end_at)).sum() - visits.sum())
-        after = np.searchsorted(visits, inside, "left")
+        after = np.searchsorted(visits, within, "left")
         reached = after < len(visits)
         n_reached += int(reached.sum())
-        delay_s += float((visits[after[reached]] - inside[reached]).sum())
+        delay_s += float((visits[after[reached]] - within[reached]).sum())
     n = len(events)
     return Score(
         resources=n,

@@ -11,16 +11,17 @@ failed, blocked                  no            nothing     nothing
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.message import Message
 
 from recrawl.contracts import Detector
 from recrawl.errors import ArchiveError
-from recrawl.model import Changed, Fetch, Kind, Lease, Outcome, Snapshot, Verdict, Version, Visit
+from recrawl.model import Changed, Fetch, Kind, Lease, Outcome, Snapshot, Verdict, Version, Visit, digest
 
-ChooseDetector = Callable[[Kind, str], str]
+ChooseDetector = Callable[[Kind, str, bytes], str]
+FALLBACK = "text"
+PERMANENT = frozenset({301, 308})
 LoadSnapshot = Callable[[Version], Snapshot]
 
 
@@ -43,7 +44,16 @@ def judged(
     load: LoadSnapshot,
 ) -> Judgement:
     """Judge a fetch against the newest version of its resource."""
-    visit = Visit(
+    visit = _visit(lease, fetch, fetch_id)
+    judgement = _judged(lease, fetch, visit, detectors, choose, load)
+    if not fetch.unverified:
+        return judgement
+    evidence = f"{judgement.visit.evidence} (the server's certificate was not verified)"
+    return replace(judgement, visit=replace(judgement.visit, evidence=evidence))
+
+
+def _visit(lease: Lease, fetch: Fetch, fetch_id: str) -> Visit:
+    return Visit(
         fetch_id=fetch_id,
         resource_id=lease.resource.id,
         at=fetch.ended_at,
@@ -53,7 +63,18 @@ def judged(
         status=fetch.status,
         duration_s=fetch.ended_at - fetch.started_at,
         n_bytes=len(fetch.body),
+        moved_to=_moved_to(lease, fetch),
     )
+
+
+def _judged(
+    lease: Lease,
+    fetch: Fetch,
+    visit: Visit,
+    detectors: Mapping[str, Detector],
+    choose: ChooseDetector,
+    load: LoadSnapshot,
+) -> Judgement:
     before = lease.standing.version
     match fetch.outcome:
         case Outcome.OK:
@@ -86,12 +107,18 @@ def _judged_ok(
 ) -> Judgement:
     before = lease.standing.version
     version = _version(lease, fetch)
-    detector = detectors[choose(lease.resource.effective.kind, fetch.media_type)]
     if before is not None and not before.gone and before.digest == version.digest:
         verdict = Verdict(changed=Changed.NO, evidence="the same bytes")
         return Judgement(visit=_told(visit, verdict), version=version, same_as=before)
     after = _snapshot(fetch)
-    version = replace(version, detector=detector.name, fingerprint=detector.fingerprint(after))
+    kind = lease.resource.effective.kind
+    detector = detectors[choose(kind, fetch.media_type, bytes(fetch.body[:512]))]
+    fingerprint = detector.fingerprint(after)
+    if not fingerprint and kind is Kind.AUTO and (before is None or before.detector == FALLBACK):
+        # It never was what its media type says; as text it can be followed all the same.
+        detector = detectors[FALLBACK]
+        fingerprint = detector.fingerprint(after)
+    version = replace(version, detector=detector.name, fingerprint=fingerprint)
     if not version.fingerprint:
         unread = replace(visit, outcome=Outcome.UNREADABLE, evidence="its content could not be read")
         return Judgement(visit=unread, version=replace(version, flag="unreadable"))
@@ -114,7 +141,7 @@ def _verdict(
     if comparable and before.fingerprint == version.fingerprint:
         return Verdict(changed=Changed.NO, evidence="only bytes without meaning differ")
     try:
-        return detector.compare(load(before), after)
+        verdict = detector.compare(load(before), after)
     except ArchiveError as problem:
         # The fingerprints alone still tell whether it changed, only not how much.
         if comparable:
@@ -122,6 +149,10 @@ def _verdict(
                 changed=Changed.YES, magnitude=1.0, evidence=f"the earlier copy cannot be read: {problem}"
             )
         return Verdict(changed=Changed.UNKNOWN, evidence=f"the earlier copy cannot be read: {problem}")
+    if verdict.changed is Changed.UNKNOWN and before.detector == FALLBACK != version.detector:
+        # The new copy can be read as what it is, the earlier one could not: that is a change in meaning.
+        return Verdict(changed=Changed.YES, magnitude=1.0, evidence=f"it can be read as {detector.name} now")
+    return verdict
 
 
 def _judged_gone(lease: Lease, fetch: Fetch, visit: Visit) -> Judgement:
@@ -134,6 +165,17 @@ def _judged_gone(lease: Lease, fetch: Fetch, visit: Visit) -> Judgement:
         return Judgement(visit=replace(visit, evidence=said), version=tombstone)
     verdict = Verdict(changed=Changed.YES, magnitude=1.0, evidence=said)
     return Judgement(visit=_told(visit, verdict), version=tombstone)
+
+
+def _moved_to(lease: Lease, fetch: Fetch) -> str | None:
+    """Only an answer that is there says where a resource now lives; a login page's 302 never does."""
+    permanent = bool(fetch.hops) and all(hop.status in PERMANENT for hop in fetch.hops)
+    # A query that was posted is no part of the URL that it was posted to.
+    if fetch.request.form is not None or fetch.url == lease.resource.url:
+        return None
+    if fetch.outcome is not Outcome.OK or not permanent:
+        return None
+    return fetch.url
 
 
 def _told(visit: Visit, verdict: Verdict) -> Visit:
@@ -151,7 +193,7 @@ def _version(lease: Lease, fetch: Fetch) -> Version:
         resource_id=lease.resource.id,
         seq=0,
         at=fetch.ended_at,
-        digest=f"sha256:{hashlib.sha256(fetch.body).hexdigest()}",
+        digest=digest(fetch.body),
         media_type=fetch.media_type,
         charset=_charset(fetch),
         status=fetch.status,

@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import ParamSpec, TypeVar
 
 from recrawl.contracts import Archive, Clock, Detector, Fetcher
+from recrawl.errors import BusyHostError, RecrawlError
+from recrawl.finding import Finding
+from recrawl.live.gates import answered
 from recrawl.live.judgement import ChooseDetector, Judgement, judged
-from recrawl.loop import Absorbed, Finding, Loop
-from recrawl.model import Fetch, Lease, Request, Version
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from recrawl.live.worker import Worker
+from recrawl.loop import Absorbed, Loop
+from recrawl.model import Access, Fetch, Lease, Request, Resource, Version
+from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 
 # Servers lie about "not modified": every so often the whole thing is asked for.
 FULL_EVERY = 10
 N_TOGETHER = 64
 RETRY_CLAIM_S = 0.2
+VISIT_PATIENCE_S = 300.0  # on the wall: longer than that nobody who asks for a visit now waits for the host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,8 @@ class Landed:
 
 
 class Runner:
-    """Runs the loop against the real web. `threads` False keeps all in the event loop's own thread."""
+    """Runs the loop against the real web. In the last `tail_s` of a lease no request is sent any more: what
+    was sent before must come to its end, and the host have its rest, before another may claim it."""
 
     def __init__(
         self,
@@ -51,11 +53,13 @@ class Runner:
         choose: ChooseDetector,
         clock: Clock,
         min_delay_s: float,
+        tail_s: float = 0.0,
         concurrency: int = 64,
         grace_s: float = 8.0,
         look_again_s: float = 2.0,
-        threads: bool = True,
+        worker: Worker | None = None,
         allow_private: bool = False,
+        access_for: Callable[[Resource], Access | None] = lambda _: None,
         watch: Callable[[Landed], object] = lambda _: None,
     ) -> None:
         self.loop = loop
@@ -65,14 +69,18 @@ class Runner:
         self.choose = choose
         self.clock = clock
         self.min_delay_s = min_delay_s
+        self.tail_s = tail_s
         self.concurrency = concurrency
         self.grace_s = grace_s
         # Resources that another process adds are noticed within this time on the wall.
         self.look_again_s = look_again_s
         self.allow_private = allow_private  # for every visit of this run, whatever the settings say
+        self.access_for = access_for
         self._watchers: list[Callable[[Landed], object]] = [watch]
-        self._worker = ThreadPoolExecutor(1, "recrawl-loop") if threads else None
+        self._worker = worker or Worker()
+        self._call = self._worker.call
         self._flying: dict[asyncio.Task[None], Lease] = {}
+        self._grounded: list[Lease] = []  # claimed, and not asked for after all
         self._down: list[tuple[Lease, Fetch]] = []
         self._recording: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
@@ -93,7 +101,7 @@ class Runner:
                 now = self.clock.now()
                 if now >= until_at:
                     break
-                if self.loop.reprice_at <= now:
+                if await self._call(self.loop.must_reprice, now):
                     await self._call(self.loop.reprice, now)
                 n_free = self.concurrency - len(self._flying)
                 leases = await self._call(self.loop.due, now, n_free) if n_free else []
@@ -110,17 +118,13 @@ class Runner:
         if self._problem is not None:
             raise self._problem
 
-    async def visit(self, resource_id: int) -> Landed:
-        """Visit this one now, as soon as its host may be asked."""
+    async def visit(self, resource: Resource) -> Landed:
+        """Visit this one now, as soon as its host may be asked; not if that takes minutes."""
         landed: list[Landed] = []
         self._watchers.append(landed.append)
         try:
             await self._call(self.loop.start, self.clock.now())
-            lease = await self._call(self.loop.claim, resource_id, self.clock.now())
-            while lease is None:
-                await self.clock.sleep(RETRY_CLAIM_S * self.clock.speed)
-                lease = await self._call(self.loop.claim, resource_id, self.clock.now())
-            self._take_off(lease)
+            self._take_off(await self._claimed(resource))
             while self._busy() and self._problem is None:
                 await self._pause(self.look_again_s * self.clock.speed)
         finally:
@@ -130,15 +134,59 @@ class Runner:
             raise self._problem
         return landed[0]
 
+    async def _claimed(self, resource: Resource) -> Lease:
+        patient_until_at = self.clock.now() + VISIT_PATIENCE_S * self.clock.speed
+        while True:
+            now = self.clock.now()
+            lease = await self._call(self.loop.claim, resource.id, now)
+            if lease is not None:
+                return lease
+            gate_at = await self._call(self.loop.store.gate_at, resource.host)
+            if gate_at > patient_until_at:
+                raise BusyHostError(
+                    f"{resource.host} asked to be left alone, or was in trouble; visit it again in "
+                    f"{gate_at - now:.0f} seconds."
+                )
+            if now >= patient_until_at:
+                raise BusyHostError(
+                    f"{resource.host} is being visited by another process, or one was killed that did; "
+                    "visit it again in a quarter of an hour."
+                )
+            await self.clock.sleep(RETRY_CLAIM_S * self.clock.speed)
+
     # -- in the air ------------------------------------------------------------------------------------
 
     def _take_off(self, lease: Lease) -> None:
-        task = asyncio.create_task(self._fly(lease))
+        try:
+            request = self._request(lease)
+        except RecrawlError as problem:  # our secrets cannot be read: nothing is asked without them
+            self._problem = self._problem or problem
+            self._grounded.append(lease)
+            return
+        task = asyncio.create_task(self._fly(lease, request))
         self._flying[task] = lease
         task.add_done_callback(self._came_down)
 
-    async def _fly(self, lease: Lease) -> None:
-        fetch = await self.fetcher.fetch(_request(lease, self.allow_private))
+    def _request(self, lease: Lease) -> Request:
+        resource, standing = lease.resource, lease.standing
+        held = standing.version if standing.version and not standing.version.gone else None
+        # Validators are sent only for a copy that we hold, and not always: else a liar would hide for ever.
+        conditional = held is not None and standing.n_informative % FULL_EVERY != FULL_EVERY - 1
+        return Request(
+            url=resource.url,
+            etag=standing.etag if conditional else None,
+            last_modified=standing.last_modified if conditional else None,
+            allow_private=self.allow_private or resource.effective.allow_private,
+            kind=resource.effective.kind,
+            media_type=held.media_type if held else "",
+            manner=resource.effective.manner,
+            access=self.access_for(resource),
+            not_after_at=lease.until_at - self.tail_s,
+            leased_host=resource.host,
+        )
+
+    async def _fly(self, lease: Lease, request: Request) -> None:
+        fetch = await self.fetcher.fetch(request)
         self._down.append((lease, fetch))
         if self._recording is None:
             self._recording = asyncio.create_task(self._record())
@@ -187,6 +235,7 @@ class Runner:
             lease=lease,
             visit=judgement.visit,
             gate_at=fetch.ended_at + max(self.min_delay_s, fetch.wait_s),
+            answered=answered(fetch, lease.resource.host),
             versions=self._archived(fetch, judgement),
             etag=fetch.header("etag"),
             last_modified=fetch.header("last-modified"),
@@ -228,34 +277,13 @@ class Runner:
         while self._recording is not None:
             await asyncio.shield(self._recording)
         if left:
-            await self._call(self.loop.release, left, self.clock.now())
+            # What was cut short may just have asked, and nobody knows for how long the host wants its rest.
+            rest_s = max(self.min_delay_s, MAX_CRAWL_DELAY_S)
+            now = self.clock.now()
+            await self._call(self.loop.release, left, now, now + rest_s)
+        if self._grounded:
+            now = self.clock.now()
+            await self._call(self.loop.release, self._grounded, now, now)
 
     async def aclose(self) -> None:
-        if self._worker is not None:
-            self._worker.shutdown()
-
-    def _call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        """Run in the worker thread; all that touches the store or the archive goes through here."""
-        if self._worker is None:
-            return _at_once(function, *args, **kwargs)
-        return asyncio.get_running_loop().run_in_executor(self._worker, lambda: function(*args, **kwargs))
-
-
-async def _at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    return function(*args, **kwargs)
-
-
-def _request(lease: Lease, allow_private: bool) -> Request:
-    standing = lease.standing
-    # Validators are sent only for a copy that we hold, and not always: a lying server would hide for ever.
-    conditional = (
-        standing.version is not None
-        and not standing.version.gone
-        and standing.n_informative % FULL_EVERY != FULL_EVERY - 1
-    )
-    return Request(
-        url=lease.resource.url,
-        etag=standing.etag if conditional else None,
-        last_modified=standing.last_modified if conditional else None,
-        allow_private=allow_private or lease.resource.effective.allow_private,
-    )
+        self._worker.close()

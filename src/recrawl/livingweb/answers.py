@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import formatdate, parsedate_to_datetime
 from math import floor, inf
 
-from recrawl.livingweb.content import MEDIA_TYPES, Listed, Scene, drawn
+from recrawl.livingweb.content import MEDIA_TYPES, SERIALISATIONS, Listed, Scene, drawn
 from recrawl.livingweb.content.noise import filled
 from recrawl.livingweb.content.pages import n_thread_pages
 from recrawl.livingweb.content.words import draws, title
@@ -21,6 +24,7 @@ from recrawl.livingweb.script import (
     Host,
     Noise,
     Place,
+    Query,
     Redirect,
     Trouble,
     Validators,
@@ -52,7 +56,7 @@ class Answers:
         self._seed = seed
         self._port = port
         self._n_requests: Counter[tuple[str, str]] = Counter()
-        self._drawn: dict[tuple[str, str, int], _Drawn] = {}
+        self._drawn: dict[tuple[str, str, int, str], _Drawn] = {}
         self._links = {host: self._link_row(host) for host in world.script.hosts}
 
     def url(self, entry: Entry) -> str:
@@ -64,6 +68,11 @@ class Answers:
         here = self._world.script.places.get((host, path), ())
         own_s = max((entry.slow_s for entry in here if isinstance(entry, Document)), default=0.0)
         return own_s + (known.slow_s if known else 0.0)
+
+    def asked_by_post(self, host: str, path: str) -> bool:
+        """Only queries may be posted."""
+        here = self._world.script.places.get((host, path), ())
+        return any(isinstance(entry, Document) and entry.form is Form.SPARQL for entry in here)
 
     def answer(
         self, host: str, path: str, params: Mapping[str, str], headers: Mapping[str, str], now: float
@@ -104,12 +113,16 @@ class Answers:
     def _asked(
         self, entries: tuple[Entry, ...], params: Mapping[str, str], headers: Mapping[str, str], now: float
     ) -> Answer:
-        asked = " ".join(params.get("query", "").split())
+        asked, n_rows, offset = _window(" ".join(params.get("query", "").split()))
         known = {entry.query: entry for entry in entries if isinstance(entry, Document) and entry.query}
         document = next((entry for query, entry in known.items() if query == asked), None)
         if document is None:
             return _plain(400, "\n".join(["This endpoint answers these queries and no others:", *known]))
-        return self._document(document, {}, headers, now)
+        answer = self._document(document, {}, headers, now)
+        if document.query is not Query.ALL or answer.status != 200:
+            return answer
+        n_rows = min(n_rows, document.max_rows or n_rows)
+        return replace(answer, body=_some_rows(answer.body, n_rows, offset))
 
     def _document(
         self, document: Document, params: Mapping[str, str], headers: Mapping[str, str], now: float
@@ -122,16 +135,25 @@ class Answers:
         key, target = self._key(document), (document.host, document.target)
         self._n_requests[target] += 1
         n_request = self._n_requests[target]
-        copy = self._drawn.get((*target, page))
+        media_type = MEDIA_TYPES[document.form]
+        if document.form is Form.RDF:
+            wanted = serialisations(headers.get("Accept", "*/*"))
+            if not wanted:
+                return _plain(406, "\n".join(["This is there as:", *SERIALISATIONS]))
+            media_type = wanted[n_request % len(wanted)]
+        copy = self._drawn.get((*target, page, media_type))
         if copy is None or copy.version != version:
-            copy = self._drawn[(*target, page)] = self._redrawn(document, life, version, page, now)
-        said = self._validators(document, key, copy, page, n_request, now)
+            copy = self._redrawn(document, life, version, page, media_type, now)
+            self._drawn[(*target, page, media_type)] = copy
+        said = self._validators(document, f"{key} {media_type}", copy, page, n_request, now)
         if _unmodified(said, headers):
             return Answer(304, said)
         body = filled(copy.body, document, key, n_request, now)
-        return Answer(200, {"Content-Type": MEDIA_TYPES[document.form], **said}, body)
+        return Answer(200, {"Content-Type": media_type, **said}, body)
 
-    def _redrawn(self, document: Document, life: Life, version: int, page: int, now: float) -> _Drawn:
+    def _redrawn(
+        self, document: Document, life: Life, version: int, page: int, media_type: str, now: float
+    ) -> _Drawn:
         listing = document.form in LISTINGS
         scene = Scene(
             document=document,
@@ -142,7 +164,7 @@ class Answers:
             listed=self._rows(document, now) if listing else self._links[document.host],
             page=page,
         )
-        return _Drawn(version, scene.made_at(version), drawn(scene))
+        return _Drawn(version, scene.made_at(version), drawn(scene, media_type))
 
     def _rows(self, listing: Document, now: float) -> tuple[Listed, ...]:
         """What is there now; a list of feeds names them all and tells nothing of their lives."""
@@ -184,6 +206,30 @@ class Answers:
         if kind is Validators.FICKLE:
             said["ETag"] = f'"{draws("etag", key, n_request)[:8].hex()}"'
         return said
+
+
+def serialisations(accept: str) -> list[str]:
+    """Those that are most welcome, as an Accept header says."""
+    said = {}
+    for part in accept.split(","):
+        name, _, rest = part.partition(";")
+        _, _, q = rest.partition("q=")
+        said[name.strip().lower()] = float(q) if q else 1.0
+    weights = {name: said.get(name, said.get("*/*", 0.0)) for name in SERIALISATIONS}
+    best = max(weights.values())
+    return [name for name, weight in weights.items() if weight == best > 0.0]
+
+
+def _window(query: str) -> tuple[str, int, int]:
+    """A query without its LIMIT and OFFSET, and these."""
+    found = re.fullmatch(r"(.*) LIMIT (\d+) OFFSET (\d+)", query)
+    return (found[1], int(found[2]), int(found[3])) if found else (query, sys.maxsize, 0)
+
+
+def _some_rows(body: bytes, n_rows: int, offset: int) -> bytes:
+    document = json.loads(body)
+    document["results"]["bindings"] = document["results"]["bindings"][offset : offset + n_rows]
+    return json.dumps(document).encode()
 
 
 def _thread_page(asked: str, version: int) -> int | None:

@@ -27,6 +27,7 @@ class Form(StrEnum):
     JSON = "json"
     CSV = "csv"
     TURTLE = "turtle"
+    RDF = "rdf"  # one graph in the serialisation that is asked for; where all the same, they take turns
     SPARQL = "sparql"  # one query, watched at its endpoint
     THREAD = "thread"  # every change is one more post
     RSS = "rss"  # every change is one more entry
@@ -48,6 +49,7 @@ class Query(StrEnum):
         "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount }"
         " ORDER BY DESC(?item) LIMIT 50"
     )
+    ALL = "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount } ORDER BY ?item"
     COUNT = "SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount }"
     EVEN = (
         "ASK { { SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount } }"
@@ -111,6 +113,7 @@ class Document:
     troubles: tuple[Trouble, ...] = ()
     slow_s: float = 0.0
     query: Query | None = None  # SPARQL alone has one
+    max_rows: int | None = None  # SPARQL: no more are given at a time, and nobody is told
 
     def __post_init__(self) -> None:
         what = f"{self.host}{self.path}"
@@ -122,6 +125,11 @@ class Document:
             "leave out its process",
         )
         _refuse(
+            self.noise is not Noise.NONE and self.form is Form.RDF,
+            f"{what} has no place for noise",
+            "use the form turtle",
+        )
+        _refuse(
             self.noise is Noise.VISIBLE and self.form not in _SHOWS_NOISE,
             f"{what} has no place for visible noise",
             "make it hidden, or use another form",
@@ -130,6 +138,11 @@ class Document:
             (self.form is Form.SPARQL) != (self.query is not None),
             f"{what}: a query and the form sparql go together",
             "give both or neither",
+        )
+        _refuse(
+            self.max_rows is not None and self.query is not Query.ALL,
+            f"{what} has no rows to hold back",
+            "give max_rows to the query for all of them",
         )
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +18,7 @@ from functools import partial
 from math import inf
 from threading import RLock, Thread
 from typing import Self
+from urllib.parse import parse_qsl
 
 import numpy as np
 from aiohttp import web
@@ -172,10 +173,13 @@ class LivingWeb:
         slow_s = answers.slow_s(host, path)
         if slow_s:
             await self._clock.sleep(slow_s)
+        params: Mapping[str, str] = request.query
+        if asked := request.method == "POST" and answers.asked_by_post(host, path):
+            params = dict(parse_qsl((await request.read()).decode("utf-8", "replace")))
         with self._lock:
             now = self._clock.now()
-            if request.method in ("GET", "HEAD"):
-                answer = answers.answer(host, path, request.query, request.headers, now)
+            if asked or request.method in ("GET", "HEAD"):
+                answer = answers.answer(host, path, params, request.headers, now)
             else:
                 answer = Answer(405, {"Allow": "GET, HEAD"})
         if self._keep_log:  # before the answer leaves, so that whoever has read it finds it there

@@ -136,10 +136,10 @@ def _special() -> list[Entry]:
             process=Poisson(0.5),
             noise=Noise.HIDDEN,
         ),
-        Document(host="graph.localhost", path="/vocabulary.ttl", form=Form.TURTLE, process=Poisson(0.01)),
+        Document(host="graph.localhost", path="/vocabulary", form=Form.RDF, process=Poisson(0.01)),
         *(
             Document(host="graph.localhost", path="/sparql", form=Form.SPARQL, query=query, process=dataset)
-            for query in Query
+            for query in (Query.ITEMS, Query.COUNT, Query.EVEN)
         ),
         *(
             Document(host="forum.localhost", path=f"/t/{i}", form=Form.THREAD, process=process)

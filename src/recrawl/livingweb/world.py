@@ -136,7 +136,11 @@ class World:
                 starts_at: Iterable[float] = (-inf,)
                 if trouble.starts is not None:
                     starts_at = self._events(trouble.starts, f"{owner} trouble {i}", until_at)
-                spells += (Spell(trouble, float(s), float(s) + trouble.lasts_s) for s in starts_at)
+                # what lasts for ever ends never, even where it began before all time
+                spells += (
+                    Spell(trouble, float(s), inf if trouble.lasts_s == inf else float(s) + trouble.lasts_s)
+                    for s in starts_at
+                )
         return tuple(spells)
 
     def _events(self, process: Process, name: str, until_at: float) -> Floats:

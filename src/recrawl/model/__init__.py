@@ -5,8 +5,9 @@ of a million. It becomes an aware datetime only where a person or a file format 
 "not known" and stands only where the field says so.
 """
 
+from recrawl.model.body import Body, digest, pieces
 from recrawl.model.columns import Batch, Bools, Bytes8, Floats, Ints, Plans, Seen, recent_bits
-from recrawl.model.fetch import Access, Failure, Fetch, Header, Hop, Outcome, Request
+from recrawl.model.fetch import FORM_AGAIN, Access, Failure, Fetch, Header, Hop, Outcome, Request
 from recrawl.model.resource import (
     GLOBAL,
     Effective,
@@ -20,12 +21,14 @@ from recrawl.model.resource import (
     settled,
 )
 from recrawl.model.verdict import Changed, Snapshot, Verdict
-from recrawl.model.visit import Completion, Lease, Plan, Standing, Version, Visit
+from recrawl.model.visit import Completion, Hold, Lease, Plan, Standing, Version, Visit
 
 __all__ = [
+    "FORM_AGAIN",
     "GLOBAL",
     "Access",
     "Batch",
+    "Body",
     "Bools",
     "Bytes8",
     "Changed",
@@ -35,6 +38,7 @@ __all__ = [
     "Fetch",
     "Floats",
     "Header",
+    "Hold",
     "Hop",
     "Ints",
     "Kind",
@@ -55,6 +59,8 @@ __all__ = [
     "Verdict",
     "Version",
     "Visit",
+    "digest",
+    "pieces",
     "recent_bits",
     "settled",
 ]

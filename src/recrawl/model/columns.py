@@ -64,9 +64,14 @@ class Seen(_Columns):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plans(_Columns):
-    """When to look again, over many resources; `rule` names the policy for all of them."""
+    """When to look again, over many resources; `rule` names the policy for all of them.
+
+    `since_at` is the visit that the gap counts from. A plan does not hold for a resource that was visited
+    again meanwhile; NaN: it holds whatever happened.
+    """
 
     id: Ints
+    since_at: Floats
     due_at: Floats
     gap_s: Floats
     p_changed: Floats

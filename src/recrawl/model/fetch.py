@@ -6,9 +6,12 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import inf
 
+from recrawl.model.body import Body
 from recrawl.model.resource import Kind, Manner
 
 Header = tuple[str, str]
+
+FORM_AGAIN = frozenset({307, 308})  # redirects after which a form is sent again; after others it is a GET
 
 
 class Outcome(StrEnum):
@@ -65,7 +68,9 @@ class Request:
     form: str | None = None  # sent with POST as application/x-www-form-urlencoded
     manner: Manner = field(default_factory=Manner)
     access: Access | None = None
+    first_byte_s: float | None = None  # how long the answer may take to begin, where that is not as usual
     not_after_at: float = inf  # no request is sent after this instant: the lease has run out
+    leased_host: str = ""  # the host that the caller's lease covers; for every other one leave is asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,20 +102,27 @@ class Fetch:
     status: int | None = None
     http_reason: str = ""
     headers: tuple[Header, ...] = ()
-    body: bytes = b""
-    wire: bytes = b""
+    body: Body = b""
+    wire: Body = b""
     request_headers: tuple[Header, ...] = ()
     ip: str | None = None
     hops: tuple[Hop, ...] = ()
     failure: Failure | None = None
-    wait_s: float = 0.0  # how long the server wants this host left alone (Crawl-delay, Retry-After)
+    wait_s: float = 0.0  # how long the host is to be left alone (Crawl-delay, Retry-After, a slow server)
     server_s: float = 0.0  # how long the server took over the last request, on the wall
     http_version: str = "HTTP/1.1"
+    unverified: bool = False  # nobody vouches for the server: its certificate was not verified
 
     def header(self, name: str) -> str | None:
         """The first header of that name, in any case of letters."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), None)
+
+    @property
+    def form(self) -> str | None:
+        """The form that the last request carried: only some redirects ask for it again."""
+        again = all(hop.status in FORM_AGAIN for hop in self.hops)
+        return self.request.form if again else None
 
     @property
     def media_type(self) -> str:

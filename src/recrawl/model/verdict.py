@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from recrawl.model.body import Body
+
 
 class Changed(IntEnum):
     """Unknown is not no: it moves nothing and teaches nothing."""
@@ -18,7 +20,7 @@ class Changed(IntEnum):
 class Snapshot:
     """Bytes as they were at one moment, and what the server said they are."""
 
-    body: bytes
+    body: Body
     media_type: str = ""
     charset: str | None = None
     url: str = ""

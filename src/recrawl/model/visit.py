@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import nan
+from math import inf, nan
 
 from recrawl.model.fetch import Outcome
 from recrawl.model.resource import Resource
@@ -32,6 +32,7 @@ class Visit:
     duration_s: float = 0.0
     n_bytes: int = 0
     evidence: str = ""  # the verdict's, or why the fetch failed
+    moved_to: str | None = None  # where nothing but permanent redirects led
 
     @property
     def informative(self) -> bool:
@@ -94,7 +95,14 @@ class Standing:
     etag: str | None = None
     last_modified: str | None = None
     memory: tuple[float, ...] = ()  # what the predictor keeps of this resource
+    moved_to: str | None = None  # where the last informative visit was permanently redirected to
+    moved_since_at: float = nan  # the first of the visits in a row that were redirected there
     version: Version | None = None  # the newest that is part of its history
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether two informative visits in a row were permanently redirected to the same place."""
+        return self.moved_to is not None and self.moved_since_at < self.since_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +121,17 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """The right to ask a host until `until_at`, without a resource of its own: redirects lead there."""
+
+    host: str
+    token: int
+    until_at: float
+    not_after_at: float = inf  # no request is sent after this instant
+    n_host_failures: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """All that one visit leaves behind; recorded in one transaction or not at all."""
 
@@ -121,4 +140,5 @@ class Completion:
     standing: Standing
     plan: Plan
     gate_at: float  # the host is left alone until then
+    n_host_failures: int = 0  # in a row, this visit included
     versions: tuple[Version, ...] = field(default=())

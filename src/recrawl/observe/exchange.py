@@ -5,36 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import aiohttp
 from aiohttp.client_reqrep import ClientRequest
 from aiohttp.connector import Connection
-from yarl import URL
+from aiohttp.http import RawResponseMessage
 
-from recrawl.model import Failure, Header
-from recrawl.observe.shield import Connector, Lookup, PrivateAddressError
+from recrawl.model import Body, Failure, Header
+from recrawl.observe.intake import Intake, current
+from recrawl.observe.limits import Limits
+from recrawl.observe.question import Question
+from recrawl.observe.shield import Connector, Lookup, PrivateAddressError, known_private
+from recrawl.parse.spool import Spool
 
-MIB = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much time and room a fetch may take. Times are on the wall, but for `wait_s`."""
-
-    dns_s: float = 5.0
-    connect_s: float = 10.0  # TCP and TLS
-    first_byte_s: float = 30.0  # from the request to the end of the headers
-    total_s: float = 120.0  # of the network, all hops and robots.txt together
-    min_bytes_per_s: float = 1024.0  # of body, over every `rate_window_s`
-    rate_window_s: float = 30.0
-    wire_bytes: int = 16 * MIB
-    body_bytes: int = 64 * MIB  # after decoding
-    field_bytes: int = 8190  # of one header
-    headers_bytes: int = 64 * 1024  # of all headers together
-    n_redirects: int = 10
-    wait_s: float = 300.0  # on the clock: how long a fetch may wait for its turn, all hops together
+N_INTERIM = 10  # 1xx replies before the real one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +34,7 @@ class Reply:
     headers: tuple[Header, ...]
     request_headers: tuple[Header, ...]
     ip: str | None
-    wire: bytes = b""
+    wire: Body = b""
     cut: str = ""
 
     def header(self, name: str) -> str | None:
@@ -59,52 +46,66 @@ class Reply:
 
 
 class Exchange:
-    """Sends requests, each on a connection of its own."""
+    """Sends requests, each on a connection of its own; what is too large for memory goes to `spool`."""
 
-    def __init__(self, limits: Limits, *, lookup: Lookup | None = None) -> None:
+    def __init__(self, limits: Limits, *, lookup: Lookup | None = None, spool: Path | None = None) -> None:
         self._limits = limits
         self._lookup = lookup
-        # A request that may reach private addresses shares nothing with one that may not.
-        self._sessions: dict[bool, tuple[aiohttp.ClientSession, Connector]] = {}
+        self._spool = spool
+        # A request that may reach private addresses, or that trusts anyone, shares nothing with one that does
+        # not.
+        self._sessions: dict[tuple[bool, bool], tuple[aiohttp.ClientSession, Connector]] = {}
 
-    async def get(
+    async def ask(
         self,
-        url: URL,
-        headers: dict[str, str],
+        question: Question,
         *,
-        allow_private: bool,
         within_s: float,
         wants_body: Callable[[int], bool],
         wire_bytes: int,
-    ) -> Reply | Failure:
-        """The reply, with its body where `wants_body(status)`; or why there is none."""
+    ) -> tuple[Reply | Failure, float]:
+        """The reply, with its body where `wants_body(status)`, or why there is none; and for how many seconds
+        the server was at it."""
+        if question.proxy and not question.allow_private and known_private(question.url.host or ""):
+            # The proxy would connect to it for us.
+            detail = f"{question.url.host} is not a public address; allow_private lets it be visited"
+            return Failure(reason="private-address", detail=detail), 0.0
         loop = asyncio.get_running_loop()
+        sent_s: float | None = None
         deadline = loop.time() + within_s
-        connected_by = loop.time() + self._limits.dns_s + self._limits.connect_s
-        patience = asyncio.timeout_at(min(deadline, connected_by))
+        patience = asyncio.timeout_at(
+            min(deadline, loop.time() + self._limits.dns_s + self._limits.connect_s)
+        )
 
-        def asked() -> None:
-            patience.reschedule(min(deadline, loop.time() + self._limits.first_byte_s))
+        def sent() -> None:
+            nonlocal sent_s
+            sent_s = loop.time()
+            patience.reschedule(min(deadline, sent_s + first_byte_s))
 
+        def took_s() -> float:
+            return 0.0 if sent_s is None else loop.time() - sent_s
+
+        first_byte_s = question.first_byte_s or self._limits.first_byte_s
+        intake = Intake()
+        current.set(intake)
         try:
             async with patience:
-                session = self._session(allow_private)
-                answer = await session.get(
-                    url, headers=headers, allow_redirects=False, trace_request_ctx=asked
-                )
+                answer = await self._send(question, sent)
         except Exception as problem:  # nothing that a server does may get past here as an exception
-            return _failure(problem)
+            return _failure(problem), took_s()
         response = cast(_Response, answer)
         try:
-            reply = _reply(response)
+            reply = _reply(response, question)
             if sum(len(key) + len(value) + 4 for key, value in reply.headers) > self._limits.headers_bytes:
-                return Failure(reason="protocol", detail="the headers are too long")
-            if not wants_body(reply.status):
-                return reply
-            wire, cut = await self._body(response, wire_bytes, deadline)
+                return Failure(reason="protocol", detail="the headers are too long"), took_s()
+            if wants_body(reply.status):
+                wire, cut = await self._body(response, wire_bytes, deadline, intake)
+                reply = replace(reply, wire=wire, cut=cut)
+        except OSError as problem:
+            return no_room(problem), took_s()
         finally:
             response.close()
-        return replace(reply, wire=wire, cut=cut)
+        return reply, took_s()
 
     async def aclose(self) -> None:
         while self._sessions:
@@ -112,11 +113,28 @@ class Exchange:
             await session.close()
             await connector.aclose()
 
-    def _session(self, allow_private: bool) -> aiohttp.ClientSession:
-        if allow_private not in self._sessions:
+    async def _send(self, question: Question, sent: Callable[[], None]) -> aiohttp.ClientResponse:
+        session = self._session(question.allow_private, question.insecure)
+        proxy = question.proxy
+        return await session.request(
+            "GET" if question.form is None else "POST",
+            question.url,
+            headers=question.headers,
+            data=None if question.form is None else question.form.encode(),
+            allow_redirects=False,
+            proxy=proxy.url if proxy else None,
+            proxy_headers=proxy.headers if proxy else None,
+            trace_request_ctx=sent,
+        )
+
+    def _session(self, allow_private: bool, insecure: bool) -> aiohttp.ClientSession:
+        key = allow_private, insecure
+        if key not in self._sessions:
             traces = aiohttp.TraceConfig()
             traces.on_request_headers_sent.append(_sent)
-            connector = Connector(allow_private=allow_private, dns_s=self._limits.dns_s, lookup=self._lookup)
+            connector = Connector(
+                allow_private=allow_private, insecure=insecure, dns_s=self._limits.dns_s, lookup=self._lookup
+            )
             session = aiohttp.ClientSession(
                 connector=connector,
                 connector_owner=False,
@@ -130,35 +148,51 @@ class Exchange:
                 middlewares=[_only_once],
                 trace_configs=[traces],
             )
-            self._sessions[allow_private] = session, connector
-        return self._sessions[allow_private][0]
+            self._sessions[key] = session, connector
+        return self._sessions[key][0]
 
-    async def _body(self, response: _Response, wire_bytes: int, deadline: float) -> tuple[bytes, str]:
+    async def _body(
+        self, response: _Response, wire_bytes: int, deadline: float, intake: Intake
+    ) -> tuple[Body, str]:
         loop = asyncio.get_running_loop()
         window_s = self._limits.rate_window_s
         floor = self._limits.min_bytes_per_s * window_s
-        wire = bytearray()
+        wire = Spool(self._spool)
         n_before, window_ends = 0, loop.time() + window_s
         while True:
+            chunk = None
             try:
                 async with asyncio.timeout_at(min(deadline, window_ends)):
                     chunk = await response.content.readany()
-                if not chunk:
-                    return bytes(wire), ""
-                wire += chunk
             except TimeoutError:
                 pass
             except Exception:  # reset, a chunk or two missing, broken framing: it stopped in the middle
-                return bytes(wire), "disconnect"
+                return wire.body(), "length" if intake.refused else "disconnect"
+            if chunk == b"":
+                return wire.body(), ""
+            if chunk:
+                intake.n_content += len(chunk)
+                if wire.overflows(len(chunk)):
+                    await asyncio.to_thread(wire.write, chunk)
+                else:
+                    wire.write(chunk)
             if len(wire) > wire_bytes:
-                return bytes(memoryview(wire)[:wire_bytes]), "length"
+                return wire.body(wire_bytes), "length"
             now = loop.time()
             if now >= deadline:
-                return bytes(wire), "time"
+                return wire.body(), "time"
             if now >= window_ends:
                 if len(wire) - n_before < floor:
-                    return bytes(wire), "time"
+                    return wire.body(), "time"
                 n_before, window_ends = len(wire), now + window_s
+
+
+def no_room(problem: OSError) -> Failure:
+    """It is our disk that failed, not the server."""
+    said = problem.strerror or str(problem)
+    return Failure(
+        reason="disk", detail=f"a large body cannot be kept for a while ({said}); make room on the disk"
+    )
 
 
 class _Response(aiohttp.ClientResponse):
@@ -169,7 +203,24 @@ class _Response(aiohttp.ClientResponse):
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         peer = connection.transport.get_extra_info("peername") if connection.transport else None
         self.ip = peer[0] if peer else None
-        return await super().start(connection)
+        protocol = connection.protocol
+        if protocol is None:
+            return await super().start(connection)
+        read, n_heads = protocol.read, 0
+
+        async def counted() -> tuple[RawResponseMessage, aiohttp.StreamReader]:
+            nonlocal n_heads
+            n_heads += 1
+            if n_heads > 1 + N_INTERIM:
+                raise _TooManyInterim
+            return await read()
+
+        # Interim replies are skipped in there, however many they are.
+        protocol.read = counted  # type: ignore[method-assign]
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
 
 
 async def _sent(
@@ -180,6 +231,11 @@ async def _sent(
 
 class _Dropped(aiohttp.ClientError):
     pass
+
+
+class _TooManyInterim(aiohttp.ClientError):
+    def __str__(self) -> str:
+        return f"more than {N_INTERIM} interim replies"
 
 
 async def _only_once(request: ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
@@ -203,17 +259,21 @@ def _failure(problem: Exception) -> Failure:
             return Failure(reason="dns", detail=detail)
         case aiohttp.ClientSSLError():
             return Failure(reason="tls", detail=detail)
+        case aiohttp.ClientProxyConnectionError() | aiohttp.ClientHttpProxyError():
+            return Failure(reason="proxy", detail=detail)
         case aiohttp.ClientConnectorError():
             return Failure(reason="connect", detail=detail)
         case TimeoutError():
             return Failure(reason="timeout", detail=str(problem) or "no answer in time")
+        case _TooManyInterim():
+            return Failure(reason="protocol", detail=str(problem))
         case _Dropped():
             return Failure(reason="disconnect", detail=str(problem))
         case _:
             return Failure(reason="protocol", detail=detail)
 
 
-def _reply(response: _Response) -> Reply:
+def _reply(response: _Response, question: Question) -> Reply:
     version = response.version
     return Reply(
         status=response.status,
@@ -221,8 +281,8 @@ def _reply(response: _Response) -> Reply:
         version=f"HTTP/{version.major}.{version.minor}" if version else "HTTP/1.1",
         # Header bytes as Latin-1: every byte has a character, none is lost.
         headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
-        request_headers=tuple(response.request_info.headers.items()),
-        ip=response.ip,
+        request_headers=question.told(tuple(response.request_info.headers.items())),
+        ip=None if question.proxy else response.ip,
     )
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from yarl import URL
 
-from recrawl.contracts import Clock
-from recrawl.errors import BadSettingError, BadUrlError
+from recrawl.contracts import Clock, Gates
+from recrawl.errors import BadSettingError, BadUrlError, StoreError
 from recrawl.model import Failure, Fetch, Hop, Outcome, Request
-from recrawl.observe.exchange import Exchange, Limits, Reply
-from recrawl.observe.outcome import REDIRECTS, amounts_to, blocks, wants_body
-from recrawl.observe.pacing import Pacer, retry_after_s
+from recrawl.observe.exchange import Exchange, Reply, no_room
+from recrawl.observe.limits import Limits
+from recrawl.observe.outcome import amounts_to, answers, bad_url, blocks, location_of, wants_body
+from recrawl.observe.pacing import Errand, Pacer, retry_after_s, slow_s
+from recrawl.observe.question import Asking, Question, validators
 from recrawl.observe.robots import (
     MAX_ROBOTS_BYTES,
     MAX_ROBOTS_REDIRECTS,
+    UNREACHABLE_S,
     Rules,
     RulesCache,
     product,
@@ -32,6 +35,7 @@ from recrawl.urls import host_key, joined, parsed
 __all__ = ["HttpFetcher", "Limits"]
 
 _THREAD_BYTES = 64 * 1024  # decoding more than this is not done in the event loop
+_THREAD_ROBOTS_BYTES = 4 * 1024  # nor reading a robots.txt longer than this; for most a thread costs more
 
 
 @dataclass(slots=True)
@@ -39,19 +43,27 @@ class _Trip:
     """One fetch under way: what it has left to spend, and what it has seen."""
 
     request: Request
+    asking: Asking
     started_at: float
     left_s: float  # of network time, on the wall
-    patience_s: float  # of waiting for turns, on the clock
+    errand: Errand
     url: URL = field(default_factory=URL)
     home: str = ""  # the host that the caller asked for, and will leave alone afterwards
     wait_s: float = 0.0  # for how long
     hops: list[Hop] = field(default_factory=list)
+    server_s: float = 0.0
+    unverified: bool = False
 
 
 class HttpFetcher:
     """Fetches over HTTP. Use as `async with HttpFetcher(…) as fetcher`, or call `aclose()`.
 
-    A fetch takes at most `limits.total_s` on the wall and `limits.wait_s` on the clock.
+    A fetch takes at most `limits.total_s` on the wall and `limits.wait_s` on the clock. Bodies too large for
+    memory lie in the folder `spool`, without a name, for as long as anyone holds them.
+
+    The caller keeps others from the request's `leased_host`, and leaves it alone for `min_delay_s` or the
+    fetch's `wait_s` afterwards. For all other hosts leave is asked of `gates`; without them, nobody else may
+    be asking. A server that took a second over a request is left alone for `slow_factor` seconds.
     """
 
     def __init__(
@@ -60,8 +72,11 @@ class HttpFetcher:
         clock: Clock,
         user_agent: str,
         min_delay_s: float,
+        slow_factor: float = 0.0,
+        gates: Gates | None = None,
         limits: Limits | None = None,
         lookup: Lookup | None = None,
+        spool: Path | None = None,
     ) -> None:
         if not user_agent.isascii() or not user_agent.isprintable() or not product(user_agent):
             raise BadSettingError(
@@ -70,14 +85,12 @@ class HttpFetcher:
             )
         self._clock = clock
         self._limits = limits or Limits()
-        self._agent = product(user_agent)
-        self._headers = {
-            "User-Agent": user_agent,
-            "Accept": "*/*",
-            "Accept-Encoding": "gzip, deflate, br, zstd",
-        }
-        self._exchange = Exchange(self._limits, lookup=lookup)
+        self._user_agent = user_agent
+        self._spool = spool
+        self._exchange = Exchange(self._limits, lookup=lookup, spool=spool)
         self._pacer = Pacer(clock=clock, min_delay_s=min_delay_s)
+        self._slow_factor = slow_factor
+        self._gates = gates
         self._rules = RulesCache()
 
     async def __aenter__(self) -> Self:
@@ -93,31 +106,42 @@ class HttpFetcher:
 
     async def fetch(self, request: Request) -> Fetch:
         """One visit's network act. Whatever the other side does comes back as a value."""
-        trip = _Trip(request, self._clock.now(), self._limits.total_s, self._limits.wait_s)
+        asking = Asking(request, self._user_agent)
+        errand = Errand(
+            self._pacer,
+            self._gates,
+            leased_host=request.leased_host,
+            patience_s=self._limits.wait_s,
+            not_after_at=request.not_after_at,
+        )
+        trip = _Trip(request, asking, self._clock.now(), self._limits.total_s, errand)
         try:
             trip.url = parsed(request.url)
-            trip.home = host_key(trip.url)
+            trip.home = request.leased_host or host_key(trip.url)
             answer = await self._followed(trip)
             if isinstance(answer, Reply):
                 return await self._judged(trip, answer)
         except BadUrlError as problem:
-            answer = _bad_url(request.url, problem)
+            answer = bad_url(request.url, problem)
+        except StoreError:
+            raise
         except Exception as problem:  # one strange page must not end a run of millions
             answer = Failure(reason="unexpected", detail=f"{type(problem).__name__}: {problem}"[:300])
+        finally:
+            await errand.end()
         return self._fetch(trip, Outcome.BLOCKED if blocks(answer) else Outcome.NET_ERROR, answer)
 
     # -- the way there ---------------------------------------------------------------------------------
 
     async def _followed(self, trip: _Trip) -> Reply | Failure:
         """The reply at the end of the redirects."""
-        # Validators belong to the copy at the URL that was asked for; another resource might answer 304 to
-        # them and be taken for ours.
-        headers = self._headers | _validators(trip.request)
+        if trip.asking.trouble is not None:
+            return trip.asking.trouble
         seen: set[URL] = set()
         while True:
             seen.add(trip.url)
-            reply = await self._visited(trip, headers)
-            location = _location(reply)
+            reply = await self._visited(trip)
+            location = location_of(reply)
             if isinstance(reply, Failure) or location is None:
                 return reply
             if len(trip.hops) >= self._limits.n_redirects:
@@ -126,64 +150,65 @@ class HttpFetcher:
             try:
                 trip.url = parsed(joined(str(trip.url), location))
             except BadUrlError as problem:
-                return _bad_url(location, problem)
+                return bad_url(location, problem)
             if trip.url in seen:
                 return reply
-            headers = self._headers
 
-    async def _visited(self, trip: _Trip, headers: Mapping[str, str]) -> Reply | Failure:
+    async def _visited(self, trip: _Trip) -> Reply | Failure:
         """One hop, if robots.txt allows it."""
         rules = await self._rules_for(trip)
         if isinstance(rules, Failure):
             return rules
         if host_key(trip.url) == trip.home:
-            trip.wait_s = max(trip.wait_s, rules.delay_s)
+            trip.wait_s = max(trip.wait_s, rules.delay_s, UNREACHABLE_S if rules.closed else 0.0)
         refusal = rules.refusal(str(trip.url))
         if refusal is not None:
             return refusal
         return await self._asked(
             trip,
-            trip.url,
-            headers,
+            trip.asking.page(trip.url, trip.hops),
             delay_s=rules.delay_s,
             wants_body=wants_body,
-            wire_bytes=self._limits.wire_bytes,
+            wire_bytes=self._limits.wire_bytes_for(trip.request.manner),
         )
 
     async def _asked(
         self,
         trip: _Trip,
-        url: URL,
-        headers: Mapping[str, str],
+        question: Question,
         *,
-        delay_s: float,
+        delay_s: float | None,
         wants_body: Callable[[int], bool],
         wire_bytes: int,
     ) -> Reply | Failure:
         """Every request of a fetch goes through here: in turn, guarded, within what is left."""
         loop = asyncio.get_running_loop()
         began, waited_s = loop.time(), 0.0
-        host = host_key(url)
-        pacing = {"delay_s": delay_s, "patience_s": trip.patience_s, "queue_s": trip.left_s}
-        async with self._pacer.turn(host, **pacing) as turn:
+        host = host_key(question.url)
+        async with trip.errand.turn(host, delay_s=delay_s, queue_s=trip.left_s) as turn:
             if turn.left_s > 0.0:
                 if host == trip.home:
                     trip.wait_s = max(trip.wait_s, turn.left_s)
-                return Failure(reason="wait", detail=f"{host} is to be left alone for {turn.left_s:.0f} s")
+                return Failure(
+                    reason="wait", detail=f"{host} is busy, or to be left alone for {turn.left_s:.0f} s"
+                )
             waited_s = turn.waited_s
-            trip.patience_s -= waited_s
-            reply = await self._exchange.get(
-                url,
-                dict(headers),
-                allow_private=trip.request.allow_private,
+            if self._clock.now() >= turn.not_after_at:
+                return Failure(reason="late", detail=f"the right to ask {host} has run out; nothing was sent")
+            trip.unverified |= question.insecure and question.url.scheme == "https"
+            reply, trip.server_s = await self._exchange.ask(
+                question,
                 within_s=max(0.0, trip.left_s - (loop.time() - began) + waited_s / self._clock.speed),
                 wants_body=wants_body,
                 wire_bytes=wire_bytes,
             )
+            turn.answered = answers(reply)
+            turn.hold_s = slow_s(trip.server_s * self._clock.speed, self._slow_factor)
             if isinstance(reply, Reply) and reply.status >= 300:
-                turn.hold_s = retry_after_s(reply.header("retry-after"), self._clock.now())
-                if host == trip.home:
-                    trip.wait_s = max(trip.wait_s, turn.hold_s)
+                asked_s = retry_after_s(reply.header("retry-after"), self._clock.now())
+                turn.hold_s = max(turn.hold_s, asked_s)
+            if host == trip.home:
+                trip.wait_s = max(trip.wait_s, turn.hold_s)
         trip.left_s -= loop.time() - began - waited_s / self._clock.speed
         return reply
 
@@ -191,8 +216,8 @@ class HttpFetcher:
 
     async def _rules_for(self, trip: _Trip) -> Rules | Failure:
         origin = trip.url.origin()
-        # What was learned with leave to visit private places is not told without it.
-        key = f"{origin} {trip.request.allow_private}"
+        # What was learned with leave to visit private places, or from just anyone, is not told without it.
+        key = f"{origin} {trip.asking.terms}"
         if (known := self._rules.find(key, self._clock.now())) is not None:
             return known
         reply = await self._robots_reply(trip, origin.with_path("/robots.txt"))
@@ -201,26 +226,28 @@ class HttpFetcher:
                 return reply  # it tells of this request, not of the host
             failure = replace(reply, detail=f"robots.txt cannot be read: {reply.detail}")
             return self._rules.unreachable(key, failure, self._clock.now())
-        opened = await _opened(reply, MAX_ROBOTS_BYTES + 1)
+        opened = await self._opened(reply, MAX_ROBOTS_BYTES + 1)
         enough = reply.cut == "length" or opened.ending in (Ending.WHOLE, Ending.LIMIT)
         if reply.cut in ("time", "disconnect") or not enough:
             why = reply.cut or opened.detail
             failure = Failure(reason="robots", detail=f"robots.txt cannot be read: {why}")
             return self._rules.unreachable(key, failure, self._clock.now())
-        rules = await asyncio.to_thread(rules_from, reply.status, opened.body, self._agent)
+        agent = product(trip.asking.user_agent)
+        said = reply.status, bytes(opened.body), agent
+        long = len(opened.body) > _THREAD_ROBOTS_BYTES
+        rules = await asyncio.to_thread(rules_from, *said) if long else rules_from(*said)
         return self._rules.keep(key, rules, self._clock.now())
 
     async def _robots_reply(self, trip: _Trip, url: URL) -> Reply | Failure:
         for _ in range(1 + MAX_ROBOTS_REDIRECTS):
             reply = await self._asked(
                 trip,
-                url,
-                self._headers,
-                delay_s=0.0,
+                trip.asking.robots(url),
+                delay_s=None,
                 wants_body=lambda status: 200 <= status < 300,
                 wire_bytes=MAX_ROBOTS_BYTES + 1,
             )
-            location = _location(reply)
+            location = location_of(reply)
             if isinstance(reply, Failure) or location is None:
                 return reply
             try:
@@ -232,8 +259,11 @@ class HttpFetcher:
     # -- what it amounts to ----------------------------------------------------------------------------
 
     async def _judged(self, trip: _Trip, reply: Reply) -> Fetch:
-        opened = await _opened(reply, self._limits.body_bytes)
-        conditional = not trip.hops and bool(_validators(trip.request))
+        try:
+            opened = await self._opened(reply, self._limits.body_bytes_for(trip.request.manner))
+        except OSError as problem:
+            return self._fetch(trip, Outcome.BLOCKED, no_room(problem))
+        conditional = not trip.hops and bool(validators(trip.request))
         amount = amounts_to(reply, opened, conditional=conditional, n_hops=len(trip.hops))
         plain = self._fetch(trip, amount.outcome, amount.failure)
         return replace(
@@ -258,30 +288,12 @@ class HttpFetcher:
             hops=tuple(trip.hops),
             failure=failure,
             wait_s=trip.wait_s,
+            server_s=trip.server_s,
+            unverified=trip.unverified,
         )
 
-
-def _validators(request: Request) -> dict[str, str]:
-    said = {"If-None-Match": request.etag, "If-Modified-Since": request.last_modified}
-    return {name: value for name, value in said.items() if value and value.isascii() and value.isprintable()}
-
-
-def _location(reply: Reply | Failure) -> str | None:
-    if isinstance(reply, Failure) or reply.status not in REDIRECTS:
-        return None
-    raw = reply.header("location")
-    # Where it is not ASCII it is UTF-8, whatever the standard said when it was written.
-    return None if raw is None else raw.encode("latin-1").decode("utf-8", errors="replace")
-
-
-def _bad_url(text: str, problem: BadUrlError) -> Failure:
-    scheme = re.match(r"\s*([a-z][a-z0-9+.-]*):", text, re.IGNORECASE)
-    foreign = scheme is not None and scheme[1].lower() not in ("http", "https")
-    return Failure(reason="scheme" if foreign else "url", detail=str(problem))
-
-
-async def _opened(reply: Reply, limit: int) -> Decoded:
-    codings = reply.all("content-encoding").split(",")
-    if len(reply.wire) > _THREAD_BYTES:
-        return await asyncio.to_thread(decoded, reply.wire, codings, limit)
-    return decoded(reply.wire, codings, limit)
+    async def _opened(self, reply: Reply, limit: int) -> Decoded:
+        codings = reply.all("content-encoding").split(",")
+        if len(reply.wire) > _THREAD_BYTES:
+            return await asyncio.to_thread(decoded, reply.wire, codings, limit, spool=self._spool)
+        return decoded(reply.wire, codings, limit, spool=self._spool)

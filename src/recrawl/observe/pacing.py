@@ -1,7 +1,8 @@
 """Leaving hosts alone for as long as they want.
 
-The store's leases keep workers apart; this keeps apart what happens inside one process, and inside one fetch:
-robots.txt and the page, the hops of a redirect, and hosts that only redirects lead to.
+The store's leases keep fetches apart, in this process and in others: each asks the host of its own lease.
+The pacer keeps apart what happens inside one fetch, robots.txt and the page and the hops of a redirect. For
+hosts that only redirects lead to, an errand asks leave of the gates, where there are any.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from math import inf
 
-from recrawl.contracts import Clock
+from recrawl.contracts import Clock, Gates
+from recrawl.model import Hold
 
 MAX_CRAWL_DELAY_S = 300.0  # longer ones are obeyed by not visiting at all
 MAX_RETRY_AFTER_S = 86_400.0
+MAX_SLOW_S = 60.0  # a slow server is left alone for no longer than this on that account
 _MANY_HOSTS = 10_000
 
 
@@ -28,7 +31,10 @@ class Turn:
 
     left_s: float = 0.0
     waited_s: float = 0.0  # on the clock
-    hold_s: float = 0.0  # set by whoever asked: how long the answer wants the host left alone
+    not_after_at: float = inf  # after this instant the host must not be asked any more
+    # set by whoever asked
+    hold_s: float = 0.0  # how long the answer wants the host left alone
+    answered: bool | None = None  # whether there was one that shows the host in good health
 
 
 @dataclass(slots=True)
@@ -36,6 +42,7 @@ class _Gate:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     ended_at: float = -inf
     held_until_at: float = -inf
+    delay_s: float = 0.0  # what its robots.txt asks for, as far as it was told here
 
 
 class Pacer:
@@ -46,42 +53,53 @@ class Pacer:
     """
 
     def __init__(self, *, clock: Clock, min_delay_s: float) -> None:
-        self._clock = clock
-        self._min_delay_s = min_delay_s
+        self.clock = clock
+        self.min_delay_s = min_delay_s
         self._gates: dict[str, _Gate] = {}
 
     @asynccontextmanager
     async def turn(
-        self, host: str, *, delay_s: float, patience_s: float, queue_s: float
+        self, host: str, *, delay_s: float | None, patience_s: float, queue_s: float
     ) -> AsyncIterator[Turn]:
-        """Wait for one's turn, which comes `delay_s` or the own delay after the last.
+        """Wait for one's turn: `delay_s` (None: what was last said) or the own delay after the last.
 
         Not if that would take longer than `patience_s` on the clock, nor longer than `queue_s` on the wall
         for others that are asking the same host.
         """
         gate = self._gate(host)
         try:
-            async with asyncio.timeout(queue_s):
+            if gate.lock.locked():
+                async with asyncio.timeout(queue_s):
+                    await gate.lock.acquire()
+            else:  # taken at once: a timer for it would cost as much as all else here
                 await gate.lock.acquire()
         except TimeoutError:
-            yield Turn(left_s=max(self._min_delay_s, delay_s, 1.0))
+            yield Turn(left_s=max(self.min_delay_s, delay_s or 0.0, 1.0))
             return
         try:
-            start_at = max(gate.ended_at + max(self._min_delay_s, delay_s), gate.held_until_at)
-            wait_s = max(0.0, start_at - self._clock.now())
+            gate.delay_s = gate.delay_s if delay_s is None else delay_s
+            start_at = self._free_at(gate)
+            wait_s = max(0.0, start_at - self.clock.now())
             if wait_s > patience_s:
                 yield Turn(left_s=wait_s)
                 return
-            while (left_s := start_at - self._clock.now()) > 0.0:  # a sleep may end a little early
-                await self._clock.sleep(left_s)
+            while (left_s := start_at - self.clock.now()) > 0.0:  # a sleep may end a little early
+                await self.clock.sleep(left_s)
             turn = Turn(waited_s=wait_s)
             try:
                 yield turn
             finally:
-                gate.ended_at = self._clock.now()
+                gate.ended_at = self.clock.now()
                 gate.held_until_at = max(gate.held_until_at, gate.ended_at + turn.hold_s)
         finally:
             gate.lock.release()
+
+    def free_at(self, host: str) -> float:
+        """When the host may be asked next, as far as is known here."""
+        return self._free_at(self._gate(host))
+
+    def _free_at(self, gate: _Gate) -> float:
+        return max(gate.ended_at + max(self.min_delay_s, gate.delay_s), gate.held_until_at)
 
     def _gate(self, host: str) -> _Gate:
         if len(self._gates) >= _MANY_HOSTS and host not in self._gates:
@@ -90,13 +108,76 @@ class Pacer:
 
     def _forget_idle(self) -> None:
         """Drop the gates that would let anyone through: those that no delay we obey can still concern."""
-        long_ago = self._clock.now() - max(self._min_delay_s, MAX_CRAWL_DELAY_S)
-        now = self._clock.now()
+        long_ago = self.clock.now() - max(self.min_delay_s, MAX_CRAWL_DELAY_S)
+        now = self.clock.now()
         self._gates = {
             host: gate
             for host, gate in self._gates.items()
             if gate.lock.locked() or gate.ended_at > long_ago or gate.held_until_at > now
         }
+
+
+class Errand:
+    """One fetch's way from host to host.
+
+    A host that the caller's lease does not cover is entered before it is first asked and held to the end of
+    the errand: robots.txt and the page belong together, and what the one asks for holds for the other.
+    """
+
+    def __init__(
+        self,
+        pacer: Pacer,
+        gates: Gates | None,
+        *,
+        leased_host: str,
+        patience_s: float,
+        not_after_at: float = inf,
+    ) -> None:
+        self.patience_s = patience_s  # of waiting for turns that is left, on the clock
+        self._pacer = pacer
+        self._gates = gates
+        self._leased_host = leased_host
+        self._not_after_at = not_after_at
+        self._holds: dict[str, Hold] = {}
+        self._answered: dict[str, bool | None] = {}
+
+    @asynccontextmanager
+    async def turn(self, host: str, *, delay_s: float | None, queue_s: float) -> AsyncIterator[Turn]:
+        """As `Pacer.turn`, once the host is ours to ask."""
+        waited_s = 0.0
+        if self._gates is not None and host != self._leased_host and host not in self._holds:
+            began_at = self._pacer.clock.now()
+            holding = {self._leased_host, *self._holds}
+            entered = await self._gates.enter(host, holding=holding, patience_s=self.patience_s)
+            if not isinstance(entered, Hold):
+                yield Turn(left_s=max(entered, self._pacer.min_delay_s, 1.0))
+                return
+            self._holds[host] = entered
+            waited_s = self._pacer.clock.now() - began_at
+            self.patience_s -= waited_s
+        async with self._pacer.turn(
+            host, delay_s=delay_s, patience_s=self.patience_s, queue_s=queue_s
+        ) as turn:
+            self.patience_s -= turn.waited_s
+            turn.waited_s += waited_s
+            hold = self._holds.get(host)
+            turn.not_after_at = min(self._not_after_at, hold.not_after_at if hold else inf)
+            try:
+                yield turn
+            finally:
+                if turn.answered is not None:
+                    self._answered[host] = turn.answered
+
+    async def end(self) -> None:
+        """Let go of all hosts. Each is left alone from then on for as long as it wants."""
+        while self._gates is not None and self._holds:
+            host, hold = self._holds.popitem()
+            await self._gates.leave(hold, self._pacer.free_at(host), self._answered.get(host))
+
+
+def slow_s(server_s: float, factor: float) -> float:
+    """How long a server that took `server_s` over a request is left alone on that account."""
+    return min(server_s * factor, MAX_SLOW_S)
 
 
 def retry_after_s(value: str | None, now: float) -> float:

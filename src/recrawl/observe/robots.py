@@ -16,6 +16,7 @@ MAX_ROBOTS_BYTES = 500 * 1024
 MAX_ROBOTS_REDIRECTS = 5
 FRESH_S = 86_400.0
 UNREACHABLE_S = 600.0
+_NO_ANSWER_S = 60.0  # no longer than a host in trouble is left alone for the first time
 _STALE_S = 30 * 86_400.0  # a good copy stands in for an unreachable one for so long
 _CACHE_CHARACTERS = 16 * 1024 * 1024
 _ENTRY_CHARACTERS = 500  # what an entry weighs however short its text
@@ -37,6 +38,11 @@ class Rules:
     failure: Failure | None = None
     matcher: _Matcher | None = None
     n_characters: int = 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether the server said that it cannot say: the host is left alone until it is asked again."""
+        return self.failure is not None and self.matcher is None and self.failure.reason == "robots"
 
     def refusal(self, url: str) -> Failure | None:
         """Why this URL may not be fetched; None if it may."""
@@ -137,7 +143,7 @@ class RulesCache:
             self._put(origin, _Kept(kept.rules, kept.good_at, now + UNREACHABLE_S))
             return kept.rules
         rules = Rules(failure=failure)
-        self._put(origin, _Kept(rules, now, now + UNREACHABLE_S))
+        self._put(origin, _Kept(rules, now, now + _NO_ANSWER_S))
         return rules
 
     def _put(self, origin: str, kept: _Kept) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import re
 import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver, ResolveResult
+
+from recrawl.observe.intake import MeteredSocket
 
 # `ipaddress.is_global` calls multicast and several IPv6 disguises of IPv4 global, so the registries of
 # special-purpose addresses are written out, deprecated entries included.
@@ -59,6 +62,8 @@ _EMBEDDING_V4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
 _MAX_PER_FAMILY = 5
 _LOOKUP_THREADS = 16
 
+_NUMERIC = re.compile(r"(0x[0-9a-f]*|[0-9]+)(\.(0x[0-9a-f]*|[0-9]+)){0,3}")
+
 Lookup = Callable[[str, int], Awaitable[list[str]]]
 
 
@@ -79,6 +84,26 @@ def public(address: str | IPv4Address | IPv6Address) -> bool:
     return not any(value in network for network in _SPECIAL_V4)
 
 
+def known_private(host: str) -> bool:
+    """Whether a host is no public one, as far as its name alone tells: for those that others will resolve.
+
+    >>> known_private("0x7f.1"), known_private("[::1]"), known_private("a.localhost."), known_private("a.org")
+    (True, True, True, False)
+    """
+    name = host.strip("[]").rstrip(".").lower()
+    if ":" in name or _NUMERIC.fullmatch(name):
+        try:
+            # Every spelling that a resolver takes for an address: 127.1, 0x7f000001, 017700000001 …
+            return not public(name if ":" in name else socket.inet_ntoa(socket.inet_aton(name)))
+        except OSError:
+            return True
+    return _is_local(name)
+
+
+def _is_local(name: str) -> bool:
+    return name == "localhost" or name.endswith(".localhost")
+
+
 class PrivateAddressError(OSError):
     """A connection that was not made. Stays inside `observe`, where it becomes a value."""
 
@@ -87,18 +112,21 @@ class PrivateAddressError(OSError):
 
 
 class Connector(TCPConnector):
-    """Connects to public addresses; with `allow_private` to any.
+    """Connects to public addresses; with `allow_private` to any. `insecure` takes any certificate.
 
     No connection is used twice. A host is asked at most every few seconds, when a pooled connection is
     mostly dead; and one that was opened under other rules can never be taken.
     """
 
-    def __init__(self, *, allow_private: bool, dns_s: float, lookup: Lookup | None = None) -> None:
+    def __init__(
+        self, *, allow_private: bool, dns_s: float, insecure: bool = False, lookup: Lookup | None = None
+    ) -> None:
         self._allow_private = allow_private
         self._names = _Resolver(allow_private=allow_private, dns_s=dns_s, lookup=lookup)
         super().__init__(
             resolver=self._names,
             use_dns_cache=False,
+            ssl=not insecure,
             socket_factory=self._socket,
             force_close=True,
             limit=0,
@@ -108,7 +136,7 @@ class Connector(TCPConnector):
         family, kind, protocol, _, address = info
         if not self._allow_private and not public(str(address[0])):
             raise PrivateAddressError(str(address[0]))
-        return socket.socket(family=family, type=kind, proto=protocol)
+        return MeteredSocket(family, kind, protocol)
 
     async def aclose(self) -> None:
         await self.close()
@@ -151,7 +179,7 @@ class _Resolver(AbstractResolver):
 
     async def _addresses(self, host: str, port: int) -> list[str]:
         name = host.rstrip(".").lower()
-        if name == "localhost" or name.endswith(".localhost"):
+        if _is_local(name):
             return ["127.0.0.1"]  # RFC 6761: never asked of a server of names
         try:
             async with asyncio.timeout(self._dns_s):

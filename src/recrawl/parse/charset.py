@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 
+from recrawl.model import Body
+
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _META_BYTES = 1024
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -70,9 +72,10 @@ def detected(body: bytes, declared: str | None = None) -> str:
     return codec(declared) or _from_meta(body[:_META_BYTES]) or _guessed(body)
 
 
-def text(body: bytes, declared: str | None = None) -> str:
-    """`body` as text; what cannot be decoded becomes U+FFFD."""
-    return body.decode(detected(body, declared), errors="replace").removeprefix("\ufeff")
+def text(body: Body, declared: str | None = None) -> str:
+    """`body` as text, all of it in memory; what cannot be decoded becomes U+FFFD."""
+    whole = bytes(body)
+    return whole.decode(detected(whole, declared), errors="replace").removeprefix("\ufeff")
 
 
 def _from_meta(head: bytes) -> str | None:

@@ -6,6 +6,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from recrawl.model import Body
 from recrawl.parse import charset as charsets
 from recrawl.parse.pool import ParseFailed, shared
 
@@ -31,17 +32,21 @@ _BLOCKS = frozenset(
 # by the bytes and by the number of "<". The worst document that is still tame took 0.07 s and 80 MB.
 _TAME_BYTES = 32 * 1024
 _TAME_TAGS = 1_000
+MOST_BYTES = 16 << 20  # of a document; what is larger is data for programs
 
 
-def text(body: bytes, charset: str | None = None) -> str | ParseFailed:
+def text(body: Body, charset: str | None = None) -> str | ParseFailed:
     """The visible text of an HTML document: one line for each block, single spaces between words.
 
     `charset` is what the Content-Type header said. A document that cannot be parsed within the limits gives
     a `ParseFailed`.
     """
-    if tame(body):
-        return visible(body, charset)
-    return shared().run(visible, body, charset)
+    if len(body) > MOST_BYTES:
+        return ParseFailed("size", f"{len(body):,} bytes are more than {MOST_BYTES:,}")
+    whole = bytes(body)
+    if tame(whole):
+        return visible(whole, charset)
+    return shared().run(visible, whole, charset)
 
 
 def tame(body: bytes) -> bool:

@@ -27,7 +27,7 @@ _START_S = 60.0  # for a fresh interpreter on a very busy machine
 class ParseFailed:
     """Why hostile or broken bytes gave no result. A value: it is part of the history."""
 
-    reason: str  # "time", "memory", "crash" or "error"
+    reason: str  # "size", "time", "memory", "crash" or "error"
     detail: str = ""
 
 

@@ -77,7 +77,7 @@ def index(path: Path) -> list[str]:
     with path.open("rb") as stream:
         found = [
             line
-            for place in places(stream, path.stat().st_size)
+            for place in places(stream, path.stat().st_size, path.parent)
             if place.record is not None
             for line in lines(place.record, path.name, place.offset, place.length)
         ]

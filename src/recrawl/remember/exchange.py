@@ -9,8 +9,10 @@ from datetime import UTC, datetime
 
 from yarl import URL
 
-from recrawl.model import Fetch, Header, Outcome
-from recrawl.remember.records import HTTP_ENCODING, Record, digest, head, lines, record
+from recrawl.model import Body, Fetch, Header, Outcome, digest
+from recrawl.parse.spool import MEMORY_BYTES, Joined
+from recrawl.remember.records import HTTP_ENCODING, Record, head, lines, record
+from recrawl.urls import is_file_url
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit"
 _PROTOCOLS = {"HTTP/2": "h2", "HTTP/2.0": "h2", "HTTP/3": "h3", "HTTP/3.0": "h3"}
@@ -32,14 +34,13 @@ class Origin:
 
     @classmethod
     def of(cls, kept: Record) -> Origin:
-        http = kept.http()
         return cls(
             id=kept.id,
             url=kept.field("WARC-Target-URI"),
             date=kept.field("WARC-Date"),
             payload_digest=kept.field("WARC-Payload-Digest"),
-            n_payload=len(http.payload),
-            codings=http.codings,
+            n_payload=len(kept.payload),
+            codings=kept.http().codings,
         )
 
 
@@ -51,9 +52,13 @@ def exchange(fetch: Fetch, origin: Origin | None) -> list[Record]:
         answer = _not_modified(fetch, origin)
     else:
         answer = _same_payload(fetch, origin)
-    records = [answer, _request(fetch, answer)]
+    records = [answer]
+    if not is_file_url(fetch.url):  # nobody was asked for a file
+        records.append(_request(fetch, answer))
     facts = [("via", f"{hop.status} {hop.url} -> {hop.location}") for hop in fetch.hops]
-    if answer.kind == "revisit" and not answer.block:
+    if fetch.unverified:
+        facts.append(("tls", "the server's certificate was not verified"))
+    if answer.kind == "revisit" and not len(answer.block):
         facts += [("http-status", f"{fetch.status} {fetch.http_reason}"), *fetch.headers]
     if facts:
         records.append(_metadata(fetch, answer, facts))
@@ -78,7 +83,9 @@ def _response(fetch: Fetch) -> Record:
         ("WARC-Payload-Digest", digest(payload)),
         ("WARC-Truncated", cut if fetch.outcome is Outcome.TRUNCATED else None),
     ]
-    block = _response_head(fetch, len(payload)) + payload
+    top = _response_head(fetch, len(payload))
+    small = len(payload) <= MEMORY_BYTES
+    block = top + bytes(payload) if small else Joined(top, payload)
     return record("response", fields, block=block, block_type=_ANSWER)
 
 
@@ -104,7 +111,8 @@ def _request(fetch: Fetch, answer: Record) -> Record:
     headers = fetch.request_headers
     if not any(name.lower() == "host" for name, _ in headers):
         headers = (("Host", url.host_port_subcomponent or ""), *headers)
-    block = head(f"GET {url.raw_path_qs} HTTP/1.1", headers, HTTP_ENCODING)
+    method = "GET" if fetch.form is None else "POST"
+    block = head(f"{method} {url.raw_path_qs} HTTP/1.1", headers, HTTP_ENCODING) + (fetch.form or "").encode()
     fields = [*_common(fetch), ("WARC-Concurrent-To", answer.id)]
     return record("request", fields, block=block, block_type=_QUESTION)
 
@@ -142,8 +150,8 @@ def _address(ip: str | None) -> str | None:
         return None
 
 
-def _payload(fetch: Fetch) -> bytes:
-    return fetch.wire or fetch.body
+def _payload(fetch: Fetch) -> Body:
+    return fetch.wire if len(fetch.wire) else fetch.body
 
 
 def _response_head(fetch: Fetch, n_payload: int) -> bytes:
@@ -164,6 +172,6 @@ def _is_length(name: str) -> bool:
 def _kept_headers(fetch: Fetch) -> list[Header]:
     """The real headers; those that would make a reader undo what is undone already are renamed."""
     undone = {"transfer-encoding"}
-    if not fetch.wire and fetch.body:  # a fetcher that keeps no wire: the body is archived decoded
+    if not len(fetch.wire) and len(fetch.body):  # a fetcher that keeps no wire: the body is archived decoded
         undone.add("content-encoding")
     return [(f"X-Crawler-{name}" if name.lower() in undone else name, value) for name, value in fetch.headers]

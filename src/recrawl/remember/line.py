@@ -21,6 +21,9 @@ class Host:
     token: int = 0
     gate_at: float = -inf
     lease_until_at: float = -inf
+    by: str = ""  # the process that has or had the lease
+    rest_s: float | None = None  # how long it was left alone after the last visit; None: never visited
+    n_failures: int = 0  # in a row: how often the host itself was in trouble
     ready_at: float = inf
     in_line: bool = False
     members: set[int] = field(default_factory=set)
@@ -28,6 +31,22 @@ class Host:
 
     def free(self, now: float) -> bool:
         return self.gate_at <= now and self.lease_until_at <= now
+
+    def lease(self, until_at: float, by: str) -> int:
+        """The token of a new lease. `place` must follow."""
+        self.token += 1
+        self.lease_until_at = until_at
+        self.by = by
+        self.in_line = False
+        return self.token
+
+    def free_from(self, token: int, gate_at: float) -> bool:
+        """Only the present lease ends; released or completed, it is no longer there. `place` must follow."""
+        if self.token != token or self.lease_until_at == -inf:
+            return False
+        self.lease_until_at = -inf
+        self.gate_at = max(self.gate_at, gate_at)
+        return True
 
 
 class Line:
@@ -46,6 +65,12 @@ class Line:
         elif self.due_at.get(resource_id) != due_at:
             self.due_at[resource_id] = due_at
             heappush(host.turns, (due_at, resource_id))
+
+    def leave(self, host: Host, resource_id: int) -> None:
+        """It goes to another host, where it may well be due at the same time. `place` must follow."""
+        self.plan(host, resource_id, None)
+        host.turns[:] = [turn for turn in host.turns if turn[1] != resource_id]
+        heapify(host.turns)
 
     def place(self, hosts: Iterable[Host]) -> None:
         """After anything about them may have changed."""

@@ -3,131 +3,36 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import inf, isnan
 
 import numpy as np
 
-from recrawl.errors import NotWatchedError
 from recrawl.model import (
     Batch,
     Changed,
     Completion,
     Floats,
+    Hold,
     Lease,
-    NewResource,
     Plan,
     Plans,
-    Resource,
-    Scope,
-    ScopeKind,
-    Settings,
     Standing,
     Version,
     Visit,
 )
-from recrawl.remember.columns import Columns
-from recrawl.remember.line import Host, Line
-from recrawl.remember.watched import Record, Watched
+from recrawl.remember.line import Host
+from recrawl.remember.watchlist import MemoryWatchlist
 
 
-class MemoryStore:
-    def __init__(self) -> None:
-        self._watched = Watched()
-        self._columns = Columns()
-        self._line = Line()
-        self._fetch_ids: set[str] = set()
-        self._visited_at: list[float] = []  # sorted
-        self._n_versions = 0  # ever
-        self._files: dict[str, int] = {}
-        self._facts: dict[str, str] = {}
-
-    # what is watched
-
-    def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]:
-        n_added = n_known = 0
-        touched: dict[int, None] = {}
-        for item in new:
-            resource_id = self._watched.ids.get(item.url)
-            if resource_id is None:
-                n_added += 1
-                record = self._watched.add(item, now)
-                resource_id = record.resource.id
-                self._line.hosts[record.host.id] = record.host
-                self._columns.append(
-                    Plan(resource_id=resource_id, due_at=now, rule="first-look", planned_at=now)
-                )
-                touched[resource_id] = None
-            else:
-                n_known += 1
-            if item.tags:
-                self._watched.tag(self._watched.records[resource_id], item.tags, ())
-                touched[resource_id] = None
-        self._settle(touched, now)
-        return n_added, n_known
-
-    def remove(self, ids: Sequence[int]) -> int:
-        gone = [record for key in ids if (record := self._watched.remove(key)) is not None]
-        for record in gone:
-            self._columns.active[record.resource.id - 1] = False
-            self._line.plan(record.host, record.resource.id, None)
-            self._fetch_ids.difference_update(visit.fetch_id for visit in record.visits)
-        if any(record.visits for record in gone):
-            left = self._watched.records.values()
-            self._visited_at = sorted(visit.at for record in left for visit in record.visits)
-        self._line.place({record.host for record in gone})
-        return len(gone)
-
-    def find(self, url: str) -> Resource | None:
-        resource_id = self._watched.ids.get(url)
-        return None if resource_id is None else self._watched.records[resource_id].resource
-
-    def resources(
-        self,
-        *,
-        tag: str | None = None,
-        host: str | None = None,
-        text: str | None = None,
-        limit: int | None = None,
-        after: int = 0,
-    ) -> Iterator[tuple[Resource, Standing, Plan | None]]:
-        records = self._watched.records
-        chosen = set(records)
-        if tag is not None:
-            chosen.intersection_update(self._watched.reached(Scope(ScopeKind.TAG, tag)))
-        if host is not None:
-            chosen.intersection_update(self._watched.reached(Scope(ScopeKind.HOST, host)))
-        matching = (
-            resource_id
-            for resource_id in sorted(chosen)
-            if resource_id > after and (text is None or text in records[resource_id].resource.url)
-        )
-        for resource_id in islice(matching, limit):
-            yield records[resource_id].resource, *self.standing(resource_id)
-
-    def say(self, scope: Scope, settings: Settings, now: float, *, forget: Sequence[str] = ()) -> int:
-        ids = self._watched.reached(scope)
-        self._watched.say(scope, settings, forget)
-        self._settle(ids, now)
-        return len(ids)
-
-    def said(self) -> Iterator[tuple[Scope, Settings]]:
-        widest_first = list(ScopeKind)[::-1]
-        yield from sorted(
-            self._watched.layers.items(), key=lambda item: (widest_first.index(item[0].kind), item[0].name)
-        )
-
-    def tag(self, ids: Sequence[int], add: Sequence[str], drop: Sequence[str], now: float) -> None:
-        known = [resource_id for resource_id in ids if resource_id in self._watched.records]
-        for resource_id in known:
-            self._watched.tag(self._watched.records[resource_id], add, drop)
-        self._settle(known, now)
-
+class MemoryStore(MemoryWatchlist):
     # the loop
 
-    def claim(self, *, now: float, limit: int, lease_s: float, only: int | None = None) -> list[Lease]:
+    def claim(
+        self, *, now: float, limit: int, lease_s: float, only: int | None = None, by: str = ""
+    ) -> list[Lease]:
         if only is None:
             taken = self._line.take(now, limit)
         else:
@@ -135,34 +40,53 @@ class MemoryStore:
             taken = [] if record is None or not record.host.free(now) else [(record.host, only)]
         leases: list[Lease] = []
         for host, resource_id in taken:
-            host.token += 1
-            host.lease_until_at = now + lease_s
-            host.in_line = False
             leases.append(
                 Lease(
                     resource=self._watched.records[resource_id].resource,
                     standing=self._standing(resource_id),
-                    token=host.token,
+                    token=host.lease(now + lease_s, by),
                     claimed_at=now,
-                    until_at=host.lease_until_at,
+                    until_at=now + lease_s,
+                    n_host_failures=host.n_failures,
                 )
             )
         self._line.place(host for host, _ in taken)
         return leases
 
-    def release(self, leases: Sequence[Lease], now: float) -> None:  # noqa: ARG002  # the contract's
-        for lease in leases:
-            host = self._line.hosts[lease.resource.host_id]
-            if host.token == lease.token:
-                host.lease_until_at = -inf
-                self._line.place([host])
+    def release(self, leases: Sequence[Lease], gate_at: float) -> None:
+        hosts = [self._line.hosts[lease.resource.host_id] for lease in leases]
+        for host, lease in zip(hosts, leases, strict=True):
+            host.free_from(lease.token, gate_at)
+        self._line.place(hosts)
 
-    def complete(
-        self,
-        done: Sequence[Completion],
-        now: float,  # noqa: ARG002  # the contract's: a late completion is refused by its token, not its age
-        files: Mapping[str, int] | None = None,
-    ) -> list[bool]:
+    def hold(self, host: str, *, now: float, lease_s: float, by: str = "") -> Hold | None:
+        known = self._watched.host(host)
+        self._line.hosts[known.id] = known
+        if not known.free(now):
+            return None
+        until_at = now + lease_s
+        token = known.lease(until_at, by)
+        self._line.place([known])
+        return Hold(host=host, token=token, until_at=until_at, n_host_failures=known.n_failures)
+
+    def abandon(self, by: Sequence[str], *, now: float, rest_s: float) -> int:
+        dead = [host for host in self._line.hosts.values() if host.lease_until_at > now and host.by in by]
+        for host in dead:
+            host.lease(-inf, "")
+            host.gate_at = max(host.gate_at, now + (rest_s if host.rest_s is None else host.rest_s))
+        self._line.place(dead)
+        return len(dead)
+
+    def let_go(self, hold: Hold, *, gate_at: float, n_host_failures: int) -> None:
+        host = self._watched.host(hold.host)
+        if host.free_from(hold.token, gate_at):
+            host.n_failures = n_host_failures
+            self._line.place([host])
+
+    def gate_at(self, host: str) -> float:
+        return self._watched.hosts[host].gate_at if host in self._watched.hosts else -inf
+
+    def complete(self, done: Sequence[Completion], files: Mapping[str, int] | None = None) -> list[bool]:
         for name, length in (files or {}).items():
             self._files[name] = max(length, self._files.get(name, 0))
         return [self._record(completion) for completion in done]
@@ -175,6 +99,8 @@ class MemoryStore:
 
     def replan(self, plans: Plans) -> None:
         plans = plans.pick((plans.id >= 1) & (plans.id <= self._columns.n))
+        present = self._columns.real["since_at"][plans.id - 1]
+        plans = plans.pick(np.isnan(plans.since_at) | (plans.since_at == present))
         self._columns.set_plans(plans)
         active = np.flatnonzero(self._columns.active[plans.id - 1])
         touched: dict[Host, None] = {}
@@ -199,8 +125,7 @@ class MemoryStore:
         yield from (version for _, version in ordered)
 
     def standing(self, resource_id: int) -> tuple[Standing, Plan | None]:
-        if resource_id not in self._watched.records:
-            raise NotWatchedError(f"No watched resource has the id {resource_id}; `recrawl list` shows them.")
+        self._known(resource_id)
         return self._standing(resource_id), self._columns.plan(resource_id)
 
     def n_visits_since(self, at: float) -> int:
@@ -233,42 +158,23 @@ class MemoryStore:
             self._facts[key] = value
         return self._facts.get(key)
 
+    def exchange(self, key: str, expected: str | None, value: str) -> bool:
+        if self._facts.get(key) != expected:
+            return False
+        self._facts[key] = value
+        return True
+
     def close(self) -> None:
         """Nothing to close."""
-
-    def _standing(self, resource_id: int) -> Standing:
-        real, row = self._columns.real, resource_id - 1
-        return replace(
-            self._watched.records[resource_id].standing,
-            gap_s=float(real["gap_s"][row]),
-            due_at=float(real["due_at"][row]),
-        )
-
-    def _settle(self, ids: Iterable[int], now: float) -> None:
-        """After anything that may change what holds for these resources."""
-        touched: dict[Host, None] = {}
-        for resource_id in ids:
-            record = self._watched.records[resource_id]
-            self._watched.settle(record)
-            self._columns.set_effective(resource_id, record.resource.effective)
-            self._columns.bring_inside(resource_id, now)
-            self._queue(record)
-            touched[record.host] = None
-        self._line.place(touched)
-
-    def _queue(self, record: Record) -> None:
-        due_at = float(self._columns.real["due_at"][record.resource.id - 1])
-        waits = record.resource.effective.paused or isnan(due_at)
-        self._line.plan(record.host, record.resource.id, None if waits else due_at)
 
     def _record(self, done: Completion) -> bool:
         lease, host = done.lease, self._line.hosts[done.lease.resource.host_id]
         if done.visit.fetch_id in self._fetch_ids:
             return True
-        if host.token != lease.token or host.lease_until_at == -inf:
+        if not host.free_from(lease.token, done.gate_at):
             return False
-        host.lease_until_at = -inf
-        host.gate_at = max(host.gate_at, done.gate_at)
+        host.n_failures = done.n_host_failures
+        host.rest_s = max(0.0, done.gate_at - done.visit.at)
         record = self._watched.records.get(lease.resource.id)
         if record is not None:  # else removed meanwhile; its host was visited all the same, and is gated now
             self._fetch_ids.add(done.visit.fetch_id)
@@ -283,5 +189,6 @@ class MemoryStore:
             record.standing = replace(done.standing, version=current)
             self._columns.set_done(done)
             self._queue(record)
+            self._line.place([record.host])  # another one, where the resource was moved meanwhile
         self._line.place([host])
         return record is not None

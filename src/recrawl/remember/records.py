@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from recrawl.model import Header
+from recrawl.model import Body, Header, digest, pieces
+from recrawl.parse.spool import MEMORY_BYTES, Joined, Spool, part
 
 # Written by us to the last bit, so that a flipped one is seen although no checksum covers it.
 GZIP_HEAD = bytes.fromhex("1f8b0800000000000003")
@@ -23,7 +24,9 @@ TORN = "the record stops before its end"
 HTTP_ENCODING = "latin-1"  # every byte of a header has a character, and comes out as it came in
 _GZIP_MAGIC = b"\x1f\x8b\x08"
 _LEVEL = 6  # 9 takes three times the time to save one part in a hundred
+_LARGE_LEVEL = 1  # other visits wait for it: six times as fast, four parts in a hundred more
 _MAX_STEP_BYTES = 65_536
+_BLANK = b"\r\n\r\n"
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _NOT_TOKEN = re.compile(r"[^!#$%&'*+.^_`|~0-9A-Za-z-]")
@@ -35,11 +38,10 @@ class Unreadable(Exception):  # noqa: N818  # caught by whoever knows the file a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Http:
-    """The HTTP message inside a record; the payload still has its content codings."""
+    """The head of the HTTP message inside a record."""
 
     status: int | None
     headers: tuple[Header, ...]
-    payload: bytes
 
     def values(self, name: str) -> list[str]:
         return [value for key, value in self.headers if key.lower() == name]
@@ -56,7 +58,7 @@ class Record:
     """One WARC record: its named fields in order, and its block."""
 
     fields: tuple[Header, ...]
-    block: bytes
+    block: Body
 
     def field(self, name: str) -> str:
         """The first field of that name, in any case of letters; empty where there is none."""
@@ -72,17 +74,20 @@ class Record:
         return self.field("WARC-Record-ID")
 
     def http(self) -> Http:
-        head, _, payload = self.block.partition(b"\r\n\r\n")
-        first, *rest = head.decode(HTTP_ENCODING).split("\r\n")
+        first, *rest = self.block[: _top(self.block)].decode(HTTP_ENCODING).split("\r\n")
         status = first.split(" ")[1:2]
         return Http(
             status=int(status[0]) if status and status[0].isdecimal() else None,
             headers=tuple(_pairs(rest)),
-            payload=payload,
         )
 
+    @property
+    def payload(self) -> Body:
+        """What follows the HTTP head; it still has its content codings."""
+        return part(self.block, _top(self.block) + len(_BLANK), len(self.block))
 
-def record(kind: str, fields: Iterable[tuple[str, str | None]], *, block: bytes, block_type: str) -> Record:
+
+def record(kind: str, fields: Iterable[tuple[str, str | None]], *, block: Body, block_type: str) -> Record:
     """A new record; fields without a value are left out."""
     said = [(name, _one_line(value)) for name, value in fields if value]
     return Record(
@@ -96,10 +101,6 @@ def record(kind: str, fields: Iterable[tuple[str, str | None]], *, block: bytes,
         ),
         block=block,
     )
-
-
-def digest(data: bytes) -> str:
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def head(first_line: str, fields: Iterable[Header], encoding: str = "utf-8") -> bytes:
@@ -122,13 +123,19 @@ def _escaped(found: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "backslashreplace"))
 
 
-def member(written: Record) -> bytes:
-    """The record as a gzip member of its own."""
-    data = head("WARC/1.1", written.fields) + written.block + b"\r\n\r\n"
-    stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-    body = stream.compress(data) + stream.flush()
-    tail = zlib.crc32(data).to_bytes(4, "little") + (len(data) & 0xFFFFFFFF).to_bytes(4, "little")
-    return GZIP_HEAD + body + tail
+def member(written: Record, spool: Path | None = None) -> Body:
+    """The record as a gzip member of its own; a large one lies in the folder `spool`."""
+    data = Joined(head("WARC/1.1", written.fields), written.block, _BLANK)
+    level = _LEVEL if len(data) <= MEMORY_BYTES else _LARGE_LEVEL
+    stream = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packed, check = Spool(spool), 0
+    packed.write(GZIP_HEAD)
+    for piece in pieces(data):
+        packed.write(stream.compress(piece))
+        check = zlib.crc32(piece, check)
+    packed.write(stream.flush())
+    packed.write(check.to_bytes(4, "little") + (len(data) & 0xFFFFFFFF).to_bytes(4, "little"))
+    return packed.body()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,13 +148,13 @@ class Place:
     problem: str = ""
 
 
-def places(stream: BinaryIO, end: int) -> Iterator[Place]:
+def places(stream: BinaryIO, end: int, spool: Path | None = None) -> Iterator[Place]:
     """Every record up to `end`; after a damaged one, reading goes on at the next that begins."""
     offset = 0
     while offset < end:
         stream.seek(offset)
         try:
-            data, length = _unzipped(stream, end - offset)
+            data, length = _unzipped(stream, end - offset, spool)
             place = Place(offset=offset, length=length, record=_parsed(data))
         except Unreadable as problem:
             length = _next_member(stream, offset + 1, end) - offset
@@ -164,7 +171,7 @@ def read(path: Path, offset: int, length: int) -> Record:
             if offset + length > n_bytes:
                 raise Unreadable(f"the file ends at byte {n_bytes}")
             stream.seek(offset)
-            data, n_used = _unzipped(stream, length)
+            data, n_used = _unzipped(stream, length, path.parent)
     except OSError as problem:
         raise Unreadable(problem.strerror or str(problem)) from None
     if n_used != length:
@@ -172,22 +179,25 @@ def read(path: Path, offset: int, length: int) -> Record:
     return _parsed(data)
 
 
-def _unzipped(stream: BinaryIO, n_most: int) -> tuple[bytes, int]:
+def _unzipped(stream: BinaryIO, n_most: int, spool: Path | None) -> tuple[Body, int]:
     """One gzip member from where the stream stands, and its length there."""
     member = zlib.decompressobj(31)
-    pieces: list[bytes] = []
+    data = Spool(spool)
     n_read, n_next = 0, 1024  # small at first: zlib copies what lies behind the end of every member
     while not member.eof:
-        chunk = stream.read(min(n_next, n_most - n_read))
+        chunk = member.unconsumed_tail
         if not chunk:
-            raise Unreadable(TORN)
+            chunk = stream.read(min(n_next, n_most - n_read))
+            n_read += len(chunk)
+            n_next = min(2 * n_next, _MAX_STEP_BYTES)
         try:
-            pieces.append(member.decompress(chunk))
+            piece = member.decompress(chunk, _MAX_STEP_BYTES)
         except zlib.error as problem:
             raise Unreadable(f"the compressed record is damaged ({problem})") from None
-        n_read += len(chunk)
-        n_next = min(2 * n_next, _MAX_STEP_BYTES)
-    return b"".join(pieces), n_read - len(member.unused_data)
+        if not chunk and not piece and not member.eof:
+            raise Unreadable(TORN)
+        data.write(piece)
+    return data.body(), n_read - len(member.unused_data)
 
 
 def _next_member(stream: BinaryIO, start: int, end: int) -> int:
@@ -206,20 +216,31 @@ def _next_member(stream: BinaryIO, start: int, end: int) -> int:
     return end
 
 
-def _parsed(data: bytes) -> Record:
-    top, _, rest = data.partition(b"\r\n\r\n")
+def _parsed(data: Body) -> Record:
+    end = _top(data)
     try:
-        first, *named = top.decode("utf-8").split("\r\n")
+        first, *named = data[:end].decode("utf-8").split("\r\n")
     except UnicodeDecodeError:
         raise Unreadable("its fields are not UTF-8") from None
-    parsed = Record(fields=tuple(_pairs(named)), block=rest[:-4])
+    start, stop = end + len(_BLANK), len(data) - len(_BLANK)
+    parsed = Record(fields=tuple(_pairs(named)), block=part(data, start, stop))
     if not first.startswith("WARC/1."):
         raise Unreadable(f"it begins with {first[:20]!r}, not with WARC/1.1")
-    if parsed.field("Content-Length") != str(len(parsed.block)) or rest[-4:] != b"\r\n\r\n":
+    if parsed.field("Content-Length") != str(stop - start) or data[stop:] != _BLANK:
         raise Unreadable("its length is not the one it states")
     if not _agrees(parsed.field("WARC-Block-Digest"), parsed.block):
         raise Unreadable("its content does not match its digest")
     return parsed
+
+
+def _top(data: Body) -> int:
+    """Where the empty line is that ends the named fields; the length where there is none."""
+    n_looked = _MAX_STEP_BYTES
+    while True:
+        found = data[:n_looked].find(_BLANK)
+        if found >= 0 or n_looked >= len(data):
+            return found if found >= 0 else len(data)
+        n_looked *= 4
 
 
 def _pairs(text: Iterable[str]) -> Iterator[Header]:
@@ -229,9 +250,12 @@ def _pairs(text: Iterable[str]) -> Iterator[Header]:
             yield name, value.strip()
 
 
-def _agrees(said: str, data: bytes) -> bool:
+def _agrees(said: str, data: Body) -> bool:
     algorithm, _, value = said.partition(":")
     if algorithm.lower() not in hashlib.algorithms_guaranteed or algorithm.startswith("shake"):
         return True  # none, or one that we cannot check
-    raw = hashlib.new(algorithm.lower(), data).digest()
+    whole = hashlib.new(algorithm.lower())
+    for piece in pieces(data):
+        whole.update(piece)
+    raw = whole.digest()
     return value in {raw.hex(), raw.hex().upper(), base64.b32encode(raw).decode()}

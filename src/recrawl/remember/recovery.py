@@ -24,7 +24,10 @@ def recovered(folder: Path, committed: Callable[[], Mapping[str, int]]) -> Itera
     the one that is wrong, an old copy put back beside a newer archive.
     """
     found = {path.name: path for path in sorted(folder.glob("*.warc.gz"))}
+    known = committed()
     for name, path in found.items():
+        if path.stat().st_size == known.get(name) and cdx.index_path(path).exists():
+            continue  # whole and finished, as nearly all of them are
         try:
             fd = claimed(path)
             if fd is None:
@@ -74,7 +77,9 @@ def _mended(path: Path, fd: int, n_committed: int) -> Iterator[str]:
 def _kept(path: Path, start: int, end: int) -> Path | None:
     """A copy of what is about to be cut, if there is a whole record of an answer in it."""
     with path.open("rb") as stream:
-        n_whole = sum(not place.problem for place in places(stream, end) if place.offset >= start)
+        n_whole = sum(
+            not place.problem for place in places(stream, end, path.parent) if place.offset >= start
+        )
         if n_whole < (1 if start else 2):  # the first record of a file only says who wrote it
             return None
         stream.seek(start)
@@ -96,7 +101,7 @@ def damage(path: Path, *, growing: bool) -> Iterator[tuple[int, str]]:
     try:
         end = path.stat().st_size
         with path.open("rb") as stream:
-            for place in places(stream, end):
+            for place in places(stream, end, path.parent):
                 problem = place.problem
                 if problem == TORN and growing and place.offset + place.length == end:
                     continue

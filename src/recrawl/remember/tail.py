@@ -9,13 +9,16 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from recrawl.model import Body, pieces
 from recrawl.remember import cdx
 from recrawl.remember.records import Record, member
 
+_BATCH_BYTES = 1 << 20  # written at once
 _OURS = re.compile(r"recrawl-\d{8}T\d{6}Z-[0-9a-f]{8}-\d{5,}\.warc\.gz")
 
 
@@ -35,7 +38,7 @@ class Tail:
         self.path = path
         self.length = 0  # on the disk for sure
         self._fd: int | None = None
-        self._waiting: list[bytes] = []
+        self._waiting: list[Body] = []
         self._n_waiting = 0
         self._lines: list[str] = []
 
@@ -49,7 +52,7 @@ class Tail:
 
     def add(self, written: Record) -> tuple[int, int]:
         """Buffer the record; its offset and length in the file."""
-        data = member(written)
+        data = member(written, self.path.parent)
         offset = self.end
         self._waiting.append(data)
         self._n_waiting += len(data)
@@ -57,12 +60,13 @@ class Tail:
         return offset, len(data)
 
     def sync(self) -> None:
-        """Append what waits, in one piece, and have the disk say that it has it."""
-        data = memoryview(b"".join(self._waiting))
+        """Append what waits and have the disk say that it has it."""
         if self._fd is None:
             self._fd = _created(self.path)
-        while data:
-            data = data[os.write(self._fd, data) :]
+        for data in _batches(self._waiting):
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._fd, left) :]
         os.fsync(self._fd)
         if self.length == 0:
             sync_folder(self.path.parent)
@@ -94,6 +98,19 @@ class Tail:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+
+def _batches(waiting: Iterable[Body]) -> Iterator[bytes]:
+    """What waits, in pieces: small records together, as there are many of them."""
+    together: list[bytes] = []
+    n_together = 0
+    for piece in (piece for data in waiting for piece in pieces(data)):
+        together.append(piece)
+        n_together += len(piece)
+        if n_together >= _BATCH_BYTES:
+            yield b"".join(together)
+            together, n_together = [], 0
+    yield b"".join(together)
 
 
 def claimed(path: Path) -> int | None:

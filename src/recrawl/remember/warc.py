@@ -15,10 +15,10 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from recrawl.errors import ArchiveError, DamagedError
-from recrawl.model import Fetch, Outcome, Snapshot, Version
+from recrawl.model import Fetch, Outcome, Snapshot, Version, digest
 from recrawl.parse.coding import decoded
 from recrawl.remember.exchange import Origin, codings, exchange, stamp
-from recrawl.remember.records import Record, Unreadable, digest, lines, read, record
+from recrawl.remember.records import Record, Unreadable, lines, read, record
 from recrawl.remember.recovery import damage, recovered
 from recrawl.remember.tail import Tail, file_name, in_use
 
@@ -63,9 +63,12 @@ class WarcArchive:
         """
         if fetch.status is None:
             raise ArchiveError(f"{fetch.url} gave no answer to archive; record the visit without a version.")
-        origin = self._origin(fetch, version, same_as) if same_as else None
-        tail = self._open_tail()
-        spots = [tail.add(part) for part in exchange(fetch, origin)]
+        try:
+            origin = self._origin(fetch, version, same_as) if same_as else None
+            tail = self._open_tail()
+            spots = [tail.add(part) for part in exchange(fetch, origin)]
+        except OSError as problem:  # a large one passes through the disk before `sync`
+            raise self._full_disk(problem) from problem
         if origin is not None and same_as is not None:
             return replace(version, file=same_as.file, offset=same_as.offset, length=same_as.length)
         offset, length = spots[0]
@@ -89,10 +92,7 @@ class WarcArchive:
             for tail, length in zip(growing, before, strict=True):
                 tail.undo(length)
             self._full, self._tail = [], None
-            raise ArchiveError(
-                f"The archive in {self.folder} cannot be written ({problem.strerror or problem}); "
-                "make room on that disk or see to it, then go on: what was recorded before is safe."
-            ) from problem
+            raise self._full_disk(problem) from problem
         return {tail.path.name: tail.length for tail in growing}
 
     def recover(self, committed: Callable[[], Mapping[str, int]]) -> Sequence[str]:
@@ -140,8 +140,7 @@ class WarcArchive:
             kept = self._record(version)
         except Unreadable as problem:
             raise self._lost(version, str(problem)) from None
-        http = kept.http()
-        body = decoded(http.payload, http.codings, version.n_bytes).body
+        body = decoded(kept.payload, kept.http().codings, version.n_bytes, spool=self.folder).body
         if digest(body) != version.digest:
             raise self._lost(version, "its content does not match the digest in the store")
         return Snapshot(
@@ -180,6 +179,12 @@ class WarcArchive:
             for path in sorted(self.folder.glob("*.warc.gz"))
             for offset, problem in damage(path, growing=path not in ours and in_use(path))
         }
+
+    def _full_disk(self, problem: OSError) -> ArchiveError:
+        return ArchiveError(
+            f"The archive in {self.folder} cannot be written ({problem.strerror or problem}); "
+            "make room on that disk or see to it, then go on: what was recorded before is safe."
+        )
 
     def _lost(self, version: Version, problem: str) -> DamagedError:
         return DamagedError(

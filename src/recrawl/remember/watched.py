@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import nan
 
 from recrawl.errors import NotWatchedError
 from recrawl.model import (
@@ -44,19 +45,23 @@ class Watched:
         self.layers: dict[Scope, Settings] = {}
         self._last_id = 0
 
+    def host(self, name: str) -> Host:
+        return self.hosts.setdefault(name, Host(len(self.hosts) + 1, name))
+
     def add(self, item: NewResource, now: float) -> Record:
         self._last_id += 1  # a number is never used twice: leases and archives outlive a removal
-        host = self.hosts.setdefault(item.host, Host(len(self.hosts) + 1, item.host))
+        host = self.host(item.host)
+        said = merged(SILENT, item.settings)
         resource = Resource(
             id=self._last_id,
             url=item.url,
             host_id=host.id,
             host=host.name,
             added_at=now,
-            settings=item.settings,
+            settings=said,
         )
-        if item.settings != SILENT:
-            self.layers[Scope(ScopeKind.RESOURCE, item.url)] = item.settings
+        if said != SILENT:
+            self.layers[Scope(ScopeKind.RESOURCE, item.url)] = said
         host.members.add(resource.id)
         self.ids[resource.url] = resource.id
         self.records[resource.id] = record = Record(resource, host)
@@ -72,6 +77,18 @@ class Watched:
             for tag in resource.tags:
                 self.tagged[tag].remove(resource_id)
         return record
+
+    def move(self, record: Record, url: str, host: str) -> None:
+        before = record.resource
+        record.host.members.remove(before.id)
+        record.host = self.host(host)
+        record.host.members.add(before.id)
+        del self.ids[before.url]
+        self.ids[url] = before.id
+        if (said := self.layers.pop(Scope(ScopeKind.RESOURCE, before.url), None)) is not None:
+            self.layers[Scope(ScopeKind.RESOURCE, url)] = said
+        record.resource = replace(before, url=url, host_id=record.host.id, host=host)
+        record.standing = replace(record.standing, moved_to=None, moved_since_at=nan)
 
     def tag(self, record: Record, add: Iterable[str], drop: Iterable[str]) -> None:
         before = set(record.resource.tags)

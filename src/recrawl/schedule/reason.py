@@ -12,7 +12,7 @@ _UNITS = ((86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"
 def reason(plan: Plan, standing: Standing) -> str:
     """Why the resource is looked at next when it is."""
     if plan.rule == "first-look":
-        return "Never looked at yet: a first copy comes before everything else."
+        return "Never looked at yet: due since it was added, in turn with all else that is due."
     if plan.rule == "retry":
         times = "once" if standing.n_failures == 1 else f"{standing.n_failures} times in a row"
         return f"The last visit told nothing ({times}): try again after {span(plan.gap_s)}."

@@ -6,7 +6,8 @@ from math import isfinite
 
 import numpy as np
 
-from recrawl.loop import Finding, Loop
+from recrawl.finding import Finding
+from recrawl.loop import Loop
 from recrawl.model import Changed, Lease, Outcome, Seen, Version, Visit
 from recrawl.simulate.worlds import TraceWorld
 
@@ -23,7 +24,7 @@ def simulate(loop: Loop, world: TraceWorld, *, start_at: float, end_at: float, l
     visits: list[tuple[int, Visit]] = []
     now = start_at
     while now < end_at:
-        if loop.reprice_at <= now:
+        if loop.must_reprice(now):
             loop.reprice(now)
         leases = loop.due(now, limit)
         findings = []

@@ -2,10 +2,13 @@
 
 from recrawl.checks.store.claiming import CLAIMING
 from recrawl.checks.store.completing import COMPLETING
+from recrawl.checks.store.holding import HOLDING
+from recrawl.checks.store.manners import MANNERS
+from recrawl.checks.store.moving import MOVING
 from recrawl.checks.store.planning import PLANNING
 from recrawl.checks.store.samples import MakeStore
 from recrawl.checks.store.watching import WATCHING
 
-CHECKS = [*WATCHING, *CLAIMING, *COMPLETING, *PLANNING]
+CHECKS = [*WATCHING, *MANNERS, *MOVING, *CLAIMING, *HOLDING, *COMPLETING, *PLANNING]
 
 __all__ = ["CHECKS", "MakeStore"]

@@ -74,7 +74,7 @@ def check_a_gate_is_never_brought_forward(make: MakeStore) -> None:
     with store_with(make, A, A2) as store:
         visited(store, A, T0, gate_s=30.0)
         lease = lease_of(store, A2, T0 + 30.0)
-        assert store.complete([completion(lease, T0 + 30.0, gate_s=-20.0)], T0 + 30.0) == [True]
+        assert store.complete([completion(lease, T0 + 30.0, gate_s=-20.0)]) == [True]
         assert store.claim(now=T0 + 29.0, limit=1, lease_s=1.0, only=2) == []
         assert lease_of(store, A, T0 + 30.0).token > lease.token
 
@@ -105,7 +105,7 @@ def check_one_resource_can_be_asked_for_out_of_turn(make: MakeStore) -> None:
         assert asked(T0 + LEASE_S - 1.0) == []
         assert asked(T0 + LEASE_S - 1.0, 1) == []
         lease = lease_of(store, A2, T0 + LEASE_S)
-        store.complete([completion(lease, T0 + LEASE_S, gate_s=10.0)], T0 + LEASE_S)
+        store.complete([completion(lease, T0 + LEASE_S, gate_s=10.0)])
         assert asked(T0 + LEASE_S + 9.0) == []
         assert asked(T0 + LEASE_S + 10.0) == [A2]
 
@@ -136,7 +136,7 @@ def check_ready_at_is_when_a_claim_first_succeeds(make: MakeStore) -> None:
             now = ready_at
             if step % 3:
                 done = completion(lease, now, gap_s=35.0 + step, gate_s=7.0 * step)
-                assert store.complete([done], now) == [True]
+                assert store.complete([done]) == [True]
         store.remove([1, 2])
         store.say(resource_scope(B), Settings(paused=True), now)
         store.remove([4])

@@ -12,12 +12,13 @@ from recrawl.checks.store.samples import (
     claimed,
     completion,
     lease_of,
+    new,
     same,
     store_with,
     version,
     visited,
 )
-from recrawl.model import Changed, Completion, Outcome, Plan, Standing, Visit
+from recrawl.model import GLOBAL, Changed, Completion, Outcome, Plan, Settings, Standing, Visit
 
 A, A2, B = "http://a.example/1", "http://a.example/2", "http://b.example/"
 
@@ -66,7 +67,7 @@ def check_a_visit_comes_back_as_it_was_recorded(make: MakeStore) -> None:
             planned_at=T0 + 2.0,
         )
         done = Completion(lease=lease, visit=visit, standing=standing, plan=plan, gate_at=T0 + 5.0)
-        assert store.complete([done], T0 + 2.0) == [True]
+        assert store.complete([done]) == [True]
         assert same(list(store.visits(1)), [visit])
         assert same(store.standing(1), (standing, plan))
 
@@ -82,7 +83,7 @@ def check_what_is_not_known_stays_not_known(make: MakeStore) -> None:
             plan=Plan(resource_id=1, due_at=nan),
             gate_at=T0,
         )
-        assert store.complete([done], T0) == [True]
+        assert store.complete([done]) == [True]
         assert same(list(store.visits(1)), [visit])
         assert same(store.standing(1), (Standing(memory=(nan, nan)), Plan(resource_id=1, due_at=nan)))
         assert claimed(store, T0 + 1e9) == []  # what has no due time is in nobody's turn
@@ -95,7 +96,7 @@ def check_visits_come_newest_first_and_are_counted(make: MakeStore) -> None:
             outcome = Outcome.NET_ERROR if i == 3 else Outcome.OK
             done = completion(lease, T0 + 10.0 * i, outcome=outcome)
             changed = Changed.YES if i in (0, 2) else Changed.NO
-            store.complete([replace(done, visit=replace(done.visit, changed=changed))], T0 + 10.0 * i)
+            store.complete([replace(done, visit=replace(done.visit, changed=changed))])
         visited(store, B, T0 + 20.0)
         assert [visit.at - T0 for visit in store.visits(1)] == [40.0, 30.0, 20.0, 10.0, 0.0]
         assert [visit.at - T0 for visit in store.visits(1, limit=2)] == [40.0, 30.0]
@@ -111,7 +112,7 @@ def check_versions_are_numbered_and_flagged_ones_stand_aside(make: MakeStore) ->
 
         def done(url: str, at: float, *flags: str) -> None:
             versions = tuple(version(at, flag=flag) for flag in flags)
-            assert store.complete([completion(lease_of(store, url, at), at, versions=versions)], at) == [True]
+            assert store.complete([completion(lease_of(store, url, at), at, versions=versions)]) == [True]
 
         done(A, T0, "truncated")
         assert store.standing(1)[0].version is None
@@ -144,25 +145,25 @@ def check_a_visit_recorded_twice_counts_once(make: MakeStore) -> None:
     with store_with(make, A) as store:
         lease = lease_of(store, A, T0)
         first = completion(lease, T0, versions=(version(T0),))
-        assert store.complete([first, first], T0) == [True, True]
+        assert store.complete([first, first]) == [True, True]
         before = store.standing(1)
-        assert store.complete([replace(first, plan=Plan(resource_id=1, due_at=0.0))], T0 + 1.0) == [True]
+        assert store.complete([replace(first, plan=Plan(resource_id=1, due_at=0.0))]) == [True]
         assert same(store.standing(1), before)
         assert len(list(store.visits(1))) == len(list(store.versions(1))) == 1
         other = completion(lease, T0 + 2.0)  # another visit under a lease that is used up
-        assert store.complete([other], T0 + 2.0) == [False]
+        assert store.complete([other]) == [False]
 
 
 def check_a_late_completion_counts_only_while_nobody_else_claimed(make: MakeStore) -> None:
     with store_with(make, A, A2) as store:
         late = lease_of(store, A, T0)
         at = T0 + 10 * LEASE_S
-        assert store.complete([completion(late, at)], at) == [True]
+        assert store.complete([completion(late, at)]) == [True]
         late = lease_of(store, A, at + 10.0)
         taken_over = lease_of(store, A2, at + 10.0 + LEASE_S)  # the same host, another resource
         before = store.standing(1)
         refused = completion(late, at + 80.0, gate_s=1e6, versions=(version(at),))
-        assert store.complete([refused, completion(taken_over, at + 80.0)], at + 80.0) == [False, True]
+        assert store.complete([refused, completion(taken_over, at + 80.0)]) == [False, True]
         assert same(store.standing(1), before)
         assert list(store.versions()) == []
         assert store.ready_at(at + 80.0) < at + 1e6  # its gate was refused with it
@@ -172,7 +173,7 @@ def check_a_released_lease_completes_nothing(make: MakeStore) -> None:
     with store_with(make, A) as store:
         lease = lease_of(store, A, T0)
         store.release([lease], T0)
-        assert store.complete([completion(lease, T0)], T0) == [False]
+        assert store.complete([completion(lease, T0)]) == [False]
         assert list(store.visits(1)) == []
 
 
@@ -180,7 +181,7 @@ def check_a_visit_to_what_was_removed_meanwhile_only_gates_the_host(make: MakeSt
     with store_with(make, A, A2) as store:
         lease = lease_of(store, A, T0)
         store.remove([1])
-        assert store.complete([completion(lease, T0, gate_s=5.0)], T0) == [False]
+        assert store.complete([completion(lease, T0, gate_s=5.0)]) == [False]
         assert list(store.visits(1)) == []
         assert store.ready_at(T0) == T0 + 5.0
         assert claimed(store, T0 + 5.0) == [A2]
@@ -189,8 +190,8 @@ def check_a_visit_to_what_was_removed_meanwhile_only_gates_the_host(make: MakeSt
 def check_archive_files_only_grow(make: MakeStore) -> None:
     with store_with(make, A) as store:
         assert dict(store.files()) == {}
-        store.complete([completion(lease_of(store, A, T0), T0)], T0, {"a.warc.gz": 100, "b.warc.gz": 5})
-        store.complete([], T0, {"a.warc.gz": 70, "b.warc.gz": 9})
+        store.complete([completion(lease_of(store, A, T0), T0)], {"a.warc.gz": 100, "b.warc.gz": 5})
+        store.complete([], {"a.warc.gz": 70, "b.warc.gz": 9})
         assert dict(store.files()) == {"a.warc.gz": 100, "b.warc.gz": 9}
 
 
@@ -201,6 +202,29 @@ def check_notes_are_kept(make: MakeStore) -> None:
         store.note("price", "")
         store.note("other", "ü")
         assert (store.note("price"), store.note("other")) == ("", "ü")
+
+
+def check_a_note_is_exchanged_only_for_what_was_expected(make: MakeStore) -> None:
+    with store_with(make) as store:
+        assert not store.exchange("key", "something", "new")
+        assert store.exchange("key", None, "one")
+        assert not store.exchange("key", None, "two")
+        assert store.exchange("key", "one", "two")
+        assert store.note("key") == "two"
+
+
+def check_whatever_is_said_leaves_a_mark(make: MakeStore) -> None:
+    with store_with(make) as store:
+        marks = [store.note("said")]
+        store.add([new(A)], T0)
+        marks.append(store.note("said"))
+        store.say(GLOBAL, Settings(weight=2.0), T0)
+        marks.append(store.note("said"))
+        store.tag([1], ["t"], [], T0)
+        marks.append(store.note("said"))
+        store.remove([1])
+        marks.append(store.note("said"))
+        assert len(set(marks)) == len(marks)
 
 
 COMPLETING = [
@@ -214,4 +238,6 @@ COMPLETING = [
     check_a_visit_to_what_was_removed_meanwhile_only_gates_the_host,
     check_archive_files_only_grow,
     check_notes_are_kept,
+    check_a_note_is_exchanged_only_for_what_was_expected,
+    check_whatever_is_said_leaves_a_mark,
 ]

@@ -32,12 +32,12 @@ def check_the_batch_is_the_standings_in_columns(make: MakeStore) -> None:
         done = completion(lease, T0)
         bits = (1 << 63) | 5
         standing = replace(done.standing, n_informative=4, n_changes=2, bits=bits, memory=(1.0, 2.0, nan))
-        store.complete([replace(done, standing=standing)], T0)
+        store.complete([replace(done, standing=standing)])
         done = completion(lease_of(store, A, T0), T0, gate_s=0.0)
-        store.complete([replace(done, standing=replace(done.standing, memory=(7.0, 7.0)))], T0)
+        store.complete([replace(done, standing=replace(done.standing, memory=(7.0, 7.0)))])
         lease = lease_of(store, A, T0 + 1.0)
         failed = completion(lease, T0 + 1.0, outcome=Outcome.NET_ERROR)
-        store.complete([replace(failed, standing=replace(failed.standing, memory=(9.0,)))], T0)
+        store.complete([replace(failed, standing=replace(failed.standing, memory=(9.0,)))])
         store.say(resource_scope(C), Settings(paused=True), T0)
         batch, memory = store.batch()
         assert batch.id.tolist() == [1, 2, 3]
@@ -84,7 +84,7 @@ def check_a_plan_made_while_leased_yields_to_the_completion(make: MakeStore) -> 
         lease = lease_of(store, A, T0)
         store.replan(plans({1: T0 + 5.0}))
         assert store.standing(1)[0].due_at == T0 + 5.0
-        store.complete([completion(lease, T0 + 1.0, gap_s=100.0)], T0 + 1.0)
+        store.complete([completion(lease, T0 + 1.0, gap_s=100.0)])
         assert store.standing(1)[0].due_at == T0 + 101.0
         assert store.ready_at(T0 + 1.0) == T0 + 101.0
 

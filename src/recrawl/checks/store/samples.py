@@ -103,7 +103,7 @@ def completion(
 def visited(store: Store, url: str, at: float, *, gap_s: float = 7_200.0, gate_s: float = 1.0) -> Standing:
     """Claim and complete; where the resource stands then."""
     done = completion(lease_of(store, url, at), at, gap_s=gap_s, gate_s=gate_s)
-    assert store.complete([done], at) == [True], f"a visit to {url} is recorded"
+    assert store.complete([done]) == [True], f"a visit to {url} is recorded"
     return store.standing(done.lease.resource.id)[0]
 
 
@@ -130,6 +130,7 @@ def plans(due_at: dict[int, float], *, planned_at: float = T0, gap_s: float = 5_
     n = len(due_at)
     return Plans(
         id=np.array(list(due_at), np.int64),
+        since_at=np.full(n, nan),
         due_at=np.array(list(due_at.values()), np.float64),
         gap_s=np.full(n, gap_s),
         p_changed=np.full(n, 0.5),

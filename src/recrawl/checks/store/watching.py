@@ -178,7 +178,7 @@ def check_a_retry_is_not_moved_by_gap_bounds(make: MakeStore) -> None:
         visited(store, A, T0)
         at = T0 + 7_200.0
         failed = completion(lease_of(store, A, at), at, gap_s=60.0, outcome=Outcome.NET_ERROR)
-        store.complete([failed], at)
+        store.complete([failed])
         store.say(resource_scope(A), Settings(max_gap_s=4_000.0), at)
         assert store.standing(1)[0].due_at == at + 60.0
 

@@ -13,13 +13,17 @@ from recrawl.learn.forecasts import GammaForecasts
 from recrawl.model import Batch, Floats, Ints, Seen
 
 DAY_S = 86_400.0
+# With this many changes expected in a gap, one without any is rarer than one in twenty: a visit that finds a
+# change cannot tell higher rates apart. Whoever forgets must not let such visits raise the rate for ever.
+_TELLING = 3.0
 
 
 class GammaFilter:
     """Predictor `gamma`.
 
     `shape` and `scale_days` are the prior: what is believed of a resource never seen to change or not.
-    `forgetting` is the share of the evidence let go at each visit, so that old habits can be unlearned.
+    `forgetting` is the share of the evidence's weight let go at each visit, so that old habits can be
+    unlearned.
     """
 
     width = 2
@@ -41,6 +45,8 @@ class GammaFilter:
             a, b_s = self._faded(self._rows[ids])
             changed = seen.changed[rows] == 1
             a_yes, b_yes = _after_change(a, b_s, gap_s)
+            if self.forgetting:
+                b_yes = np.maximum(b_yes, a_yes / np.maximum(a / b_s, _TELLING / gap_s))
             self._rows[ids, 0] = np.where(changed, a_yes, a)
             self._rows[ids, 1] = np.where(changed, b_yes, b_s + gap_s)
 
@@ -62,9 +68,11 @@ class GammaFilter:
         self._rows[ids[kept]] = rows[kept]
 
     def _faded(self, rows: Floats) -> tuple[Floats, Floats]:
-        prior = np.array([self.shape, self.scale_days * DAY_S])
-        faded = prior + (1.0 - self.forgetting) * (rows - prior)
-        return faded[:, 0], faded[:, 1]
+        """Evidence loses weight, not its mean: what is believed stays, how firmly fades to the prior's
+        shape. Fading towards the prior itself would hold every fast changer down to a few changes a day."""
+        a, b_s = rows[:, 0], rows[:, 1]
+        kept = np.maximum(1.0 - self.forgetting, np.minimum(1.0, self.shape / a))
+        return a * kept, b_s * kept
 
     def _reach(self, highest: int) -> None:
         """Room for this id; whoever is new starts from the prior."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from recrawl.livingweb.content import data, feeds, pages
+from recrawl.livingweb.content import data, feeds, graphs, pages
 from recrawl.livingweb.content.scene import Listed, Scene
 from recrawl.livingweb.script import Form
 
-__all__ = ["MEDIA_TYPES", "Listed", "Scene", "drawn"]
+__all__ = ["MEDIA_TYPES", "SERIALISATIONS", "Listed", "Scene", "drawn"]
 
 _HTML = "text/html; charset=utf-8"
 
@@ -23,6 +23,7 @@ MEDIA_TYPES = {
     Form.JSON: "application/json",
     Form.CSV: "text/csv; charset=utf-8",
     Form.TURTLE: "text/turtle; charset=utf-8",
+    Form.RDF: "text/turtle",  # unless another is asked for
     Form.SPARQL: "application/sparql-results+json",
     Form.RSS: "application/rss+xml; charset=utf-8",
     Form.ATOM: "application/atom+xml; charset=utf-8",
@@ -31,13 +32,15 @@ MEDIA_TYPES = {
     Form.OPML: "text/x-opml; charset=utf-8",
 }
 
+SERIALISATIONS = tuple(graphs.WRITERS)  # media types of an RDF document
+
 _WRITERS: dict[Form, Callable[[Scene], str]] = {
     Form.PAGE: pages.page,
     Form.BOARD: pages.board,
     Form.THREAD: pages.thread,
     Form.JSON: data.json_table,
     Form.CSV: data.csv_table,
-    Form.TURTLE: data.turtle,
+    Form.TURTLE: graphs.turtle,
     Form.SPARQL: data.sparql_results,
     Form.RSS: feeds.rss,
     Form.ATOM: feeds.atom,
@@ -47,6 +50,8 @@ _WRITERS: dict[Form, Callable[[Scene], str]] = {
 }
 
 
-def drawn(scene: Scene) -> bytes:
+def drawn(scene: Scene, media_type: str = "") -> bytes:
     """The document as it stands in this version, its noise still to be filled in."""
+    if scene.document.form is Form.RDF:
+        return graphs.WRITERS[media_type](scene).encode()
     return _WRITERS[scene.document.form](scene).encode()

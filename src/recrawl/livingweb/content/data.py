@@ -1,4 +1,4 @@
-"""Data for machines: one table of readings as JSON, CSV and Turtle, and a dataset that answers queries."""
+"""Data for machines: one table of readings as JSON and CSV, and a dataset that answers queries."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from recrawl.livingweb.script import Query
 
 _N_FIRST_ITEMS = 5
 _N_ANSWERED = 50  # as the query says
-_XSD = "http://www.w3.org/2001/XMLSchema#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class Reading:
     id: int
     label: str
     amount: float
@@ -25,21 +25,21 @@ class _Reading:
     revised_at: float
 
 
-def _readings(scene: Scene) -> list[_Reading]:
+def readings(scene: Scene) -> list[Reading]:
     """Every version revises one of them."""
     rows = []
     for slot in range(N_SLOTS):
         edition = scene.edition(slot)
         amount = number(90_000, scene.key, "amount", slot, edition) / 100
         label = title(scene.key, "row", slot)
-        rows.append(_Reading(slot + 1, label, amount, edition, scene.made_at(edition)))
+        rows.append(Reading(slot + 1, label, amount, edition, scene.made_at(edition)))
     return rows
 
 
 def json_table(scene: Scene) -> str:
     rows = [
         {"id": r.id, "label": r.label, "amount": r.amount, "revision": r.revision, "at": iso(r.revised_at)}
-        for r in _readings(scene)
+        for r in readings(scene)
     ]
     stamp = visible(scene.document)
     made = f'"generated_at": "{stamp}", ' if stamp else ""
@@ -50,24 +50,8 @@ def json_table(scene: Scene) -> str:
 def csv_table(scene: Scene) -> str:
     q = hidden(scene.document)
     head = ",".join(f"{q}{column}{q}" for column in ("id", "label", "amount", "revision", "at"))
-    rows = [f"{r.id},{r.label},{r.amount:.2f},{r.revision},{iso(r.revised_at)}" for r in _readings(scene)]
+    rows = [f"{r.id},{r.label},{r.amount:.2f},{r.revision},{iso(r.revised_at)}" for r in readings(scene)]
     return "\r\n".join([head, *rows, ""])
-
-
-def turtle(scene: Scene) -> str:
-    token = hidden(scene.document)
-    rows = [
-        f'<#r{r.id}> rdfs:label "{r.label}"@en ; <#amount> {r.amount:.2f} ; <#revision> {r.revision} ;\n'
-        f'    dct:modified "{iso(r.revised_at)}"^^xsd:dateTime .\n'
-        for r in _readings(scene)
-    ]
-    return (
-        (f"# {token}\n" if token else "")
-        + "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
-        + "@prefix dct: <http://purl.org/dc/terms/> .\n"
-        + f"@prefix xsd: <{_XSD}> .\n\n"
-        + "".join(rows)
-    )
 
 
 def sparql_results(scene: Scene) -> str:
@@ -82,6 +66,14 @@ def _n_items(scene: Scene) -> int:
 
 def _items(scene: Scene) -> dict[str, object]:
     n = _n_items(scene)
+    return _rows(scene, range(n, max(0, n - _N_ANSWERED), -1))
+
+
+def _all(scene: Scene) -> dict[str, object]:
+    return _rows(scene, range(1, _n_items(scene) + 1))
+
+
+def _rows(scene: Scene, items: range) -> dict[str, object]:
     endpoint = scene.url.partition("?")[0]
     rows = [
         {
@@ -89,17 +81,17 @@ def _items(scene: Scene) -> dict[str, object]:
             "label": {"type": "literal", "xml:lang": "en", "value": title(scene.key, "item", i)},
             "amount": {
                 "type": "literal",
-                "datatype": f"{_XSD}integer",
+                "datatype": f"{XSD}integer",
                 "value": str(number(9000, scene.key, i)),
             },
         }
-        for i in range(n, max(0, n - _N_ANSWERED), -1)
+        for i in items
     ]
     return {"head": {"vars": ["item", "label", "amount"]}, "results": {"bindings": rows}}
 
 
 def _count(scene: Scene) -> dict[str, object]:
-    n = {"type": "literal", "datatype": f"{_XSD}integer", "value": str(_n_items(scene))}
+    n = {"type": "literal", "datatype": f"{XSD}integer", "value": str(_n_items(scene))}
     return {"head": {"vars": ["n"]}, "results": {"bindings": [{"n": n}]}}
 
 
@@ -109,6 +101,7 @@ def _even(scene: Scene) -> dict[str, object]:
 
 _ANSWERS: dict[Query, Callable[[Scene], dict[str, object]]] = {
     Query.ITEMS: _items,
+    Query.ALL: _all,
     Query.COUNT: _count,
     Query.EVEN: _even,
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from recrawl.errors import NewerStoreError
 from recrawl.model import (
     Batch,
     Changed,
@@ -17,6 +18,7 @@ from recrawl.model import (
     Effective,
     Floats,
     Kind,
+    Manner,
     NewResource,
     Outcome,
     Plan,
@@ -26,7 +28,9 @@ from recrawl.model import (
     Version,
     Visit,
 )
+from recrawl.remember.layers import MANNERS
 
+_NO_MANNER = Manner()
 BOUNDS = {-1: "min", 0: "", 1: "max"}
 _FLOAT64 = np.dtype("<f8")
 
@@ -40,7 +44,27 @@ def settings_of(row: sqlite3.Row, prefix: str = "") -> Settings:
         max_gap_s=row[prefix + "max_gap_s"],
         paused=None if paused is None else bool(paused),
         allow_private=None if private is None else bool(private),
+        manner=None if row[prefix + "manner"] is None else manner_of(row[prefix + "manner"]),
     )
+
+
+def manner_of(text: str) -> Manner:
+    if text == "{}":
+        return _NO_MANNER
+    said = json.loads(text)
+    unknown = sorted(set(said) - set(MANNERS))
+    if unknown:
+        raise NewerStoreError(
+            f"The store says how to look in ways that this recrawl does not know ({', '.join(unknown)}); "
+            "upgrade recrawl."
+        )
+    return Manner(**said)
+
+
+def manner_text(manner: Manner | None) -> str | None:
+    """Only what is said; None where that is nothing."""
+    said = {name: value for name in MANNERS if (value := getattr(manner, name, None)) is not None}
+    return json.dumps(said) if said else None
 
 
 def settings_values(settings: Settings | Effective) -> dict[str, object]:
@@ -51,6 +75,7 @@ def settings_values(settings: Settings | Effective) -> dict[str, object]:
         "max_gap_s": settings.max_gap_s,
         "paused": settings.paused,
         "allow_private": settings.allow_private,
+        "manner": manner_text(settings.manner),
     }
 
 
@@ -73,6 +98,7 @@ def resource_of(row: sqlite3.Row) -> Resource:
             max_gap_s=row["max_gap_s"],
             paused=bool(row["paused"]),
             allow_private=bool(row["allow_private"]),
+            manner=manner_of(row["manner"]),
         ),
         tags=tuple(sorted(json.loads(row["tags"]))),
     )
@@ -91,6 +117,8 @@ def standing_of(row: sqlite3.Row) -> Standing:
         etag=row["etag"],
         last_modified=row["last_modified"],
         memory=tuple(np.frombuffer(row["memory"] or b"", _FLOAT64).tolist()),
+        moved_to=row["moved_to"],
+        moved_since_at=_real(row["moved_since_at"]),
         version=None if row["version_seq"] is None else version_of(row, resource_id=row["id"]),
     )
 
@@ -125,6 +153,8 @@ def standing_values(done: Completion, last_seq: int, version_seq: int | None) ->
         "etag": standing.etag,
         "last_modified": standing.last_modified,
         "memory": np.asarray(standing.memory, _FLOAT64).tobytes() if standing.memory else None,
+        "moved_to": standing.moved_to,
+        "moved_since_at": standing.moved_since_at,
         "last_seq": last_seq,
         "version_seq": version_seq,
         "plan_gap_s": plan.gap_s,
@@ -153,6 +183,7 @@ def visit_of(row: sqlite3.Row) -> Visit:
         duration_s=_real(row["duration_s"]),
         n_bytes=row["n_bytes"],
         evidence=row["evidence"],
+        moved_to=row["moved_to"],
     )
 
 
@@ -173,6 +204,7 @@ def visit_values(visit: Visit) -> dict[str, object]:
         "duration_s": visit.duration_s,
         "n_bytes": visit.n_bytes,
         "evidence": visit.evidence,
+        "moved_to": visit.moved_to,
     }
 
 

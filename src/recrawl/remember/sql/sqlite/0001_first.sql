@@ -6,6 +6,9 @@ CREATE TABLE host (
     token INTEGER NOT NULL DEFAULT 0,
     gate_at REAL NOT NULL DEFAULT (-9e999),  -- left alone until then
     lease_until_at REAL NOT NULL DEFAULT (-9e999),
+    lease_by TEXT NOT NULL DEFAULT '',  -- the process that has or had it
+    rest_s REAL,  -- how long it was left alone after the last visit; NULL: never visited
+    n_failures INTEGER NOT NULL DEFAULT 0,  -- in a row: how often the host itself was in trouble
     due_at REAL,  -- of its first unpaused resource in turn; NULL: none
     next_id INTEGER,
     ready_at REAL GENERATED ALWAYS AS (max(gate_at, lease_until_at, due_at)) VIRTUAL,
@@ -26,6 +29,7 @@ CREATE TABLE layer (
     max_gap_s REAL,
     paused INTEGER,
     allow_private INTEGER,
+    manner TEXT,  -- a JSON object of what is said, by name
     PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
 
@@ -41,6 +45,7 @@ CREATE TABLE resource (
     max_gap_s REAL NOT NULL DEFAULT 0,
     paused INTEGER NOT NULL DEFAULT 0,
     allow_private INTEGER NOT NULL DEFAULT 0,
+    manner TEXT NOT NULL DEFAULT '{}',
     -- where it stands
     since_at REAL,
     last_at REAL,
@@ -53,6 +58,8 @@ CREATE TABLE resource (
     etag TEXT,
     last_modified TEXT,
     memory BLOB,  -- float64, little-endian
+    moved_to TEXT,
+    moved_since_at REAL,
     last_seq INTEGER NOT NULL DEFAULT 0,  -- of its versions, flagged ones too
     version_seq INTEGER,  -- the newest that is part of its history
     -- why it is due then
@@ -65,6 +72,7 @@ CREATE TABLE resource (
     planned_at REAL
 ) STRICT;
 CREATE INDEX resource_host ON resource (host_id);
+CREATE INDEX resource_moved ON resource (id) WHERE moved_to IS NOT NULL;
 CREATE INDEX resource_due ON resource (host_id, due_at) WHERE paused = 0 AND due_at IS NOT NULL;
 
 CREATE TABLE resource_tag (
@@ -90,7 +98,8 @@ CREATE TABLE visit (
     event_at REAL,
     duration_s REAL,
     n_bytes INTEGER NOT NULL,
-    evidence TEXT NOT NULL
+    evidence TEXT NOT NULL,
+    moved_to TEXT
 ) STRICT;
 CREATE INDEX visit_resource ON visit (resource_id);
 CREATE INDEX visit_at ON visit (at);

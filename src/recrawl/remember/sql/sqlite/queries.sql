@@ -10,7 +10,8 @@ CREATE TEMP TABLE incoming (
     min_gap_s REAL,
     max_gap_s REAL,
     paused INTEGER,
-    allow_private INTEGER
+    allow_private INTEGER,
+    manner TEXT
 );
 
 -- name: incoming_tag_table
@@ -22,8 +23,8 @@ SELECT t.resource_id AS id, l.*
 FROM resource_tag AS t JOIN layer AS l ON l.scope = 'tag' AND l.name = t.tag;
 
 -- name: receive
-INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
-VALUES (:url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private);
+INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
+VALUES (:url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner);
 
 -- name: receive_tag
 INSERT INTO incoming_tag (url, tag) VALUES (?, ?);
@@ -44,11 +45,11 @@ WHERE NOT EXISTS (SELECT 1 FROM resource AS r WHERE r.url = i.url)
 ORDER BY i.pos;
 
 -- name: add_layers
-INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
-SELECT 'resource', i.url, i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private
+INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
+SELECT 'resource', i.url, i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private, i.manner
 FROM incoming AS i JOIN resource AS r ON r.url = i.url
 WHERE r.id > :last_id
-    AND coalesce(i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private) IS NOT NULL;
+    AND coalesce(i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private, i.manner) IS NOT NULL;
 
 -- name: add_tags
 INSERT INTO resource_tag (resource_id, tag)
@@ -108,6 +109,27 @@ WHERE t.tag = :tag AND t.resource_id > :after
     AND (:text IS NULL OR instr(r.url, :text) > 0)
 ORDER BY t.resource_id LIMIT :limit;
 
+-- name: page_of_moved
+-- Where a visit was under way during a move, it may still say that the resource moved to where it now is.
+SELECT id FROM resource
+WHERE moved_to IS NOT NULL AND moved_to <> url AND moved_since_at < since_at AND id > :after
+ORDER BY id LIMIT :limit;
+
+-- name: add_host
+INSERT INTO host (name) VALUES (:host) ON CONFLICT DO NOTHING;
+
+-- name: move_layer
+UPDATE layer SET name = :url
+WHERE scope = 'resource' AND name = (SELECT url FROM resource WHERE id = :id);
+
+-- name: move
+UPDATE resource SET
+    url = :url,
+    host_id = (SELECT id FROM host WHERE name = :host),
+    moved_to = NULL,
+    moved_since_at = NULL
+WHERE id = :id;
+
 -- name: watched
 SELECT
     r.*,
@@ -119,6 +141,7 @@ SELECT
     own.max_gap_s AS said_max_gap_s,
     own.paused AS said_paused,
     own.allow_private AS said_allow_private,
+    own.manner AS said_manner,
     v.seq, v.at, v.digest, v.fingerprint, v.detector, v.media_type, v.charset, v.status,
     v.n_bytes, v.gone, v.flag, v.file, v.offset, v.length
 FROM json_each(:ids) AS j
@@ -132,15 +155,16 @@ ORDER BY j.id;
 SELECT * FROM layer WHERE scope = :scope AND name = :name;
 
 -- name: put_layer
-INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private)
-VALUES (:scope, :name, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private)
+INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
+VALUES (:scope, :name, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner)
 ON CONFLICT DO UPDATE SET
     kind = excluded.kind,
     weight = excluded.weight,
     min_gap_s = excluded.min_gap_s,
     max_gap_s = excluded.max_gap_s,
     paused = excluded.paused,
-    allow_private = excluded.allow_private;
+    allow_private = excluded.allow_private,
+    manner = excluded.manner;
 
 -- name: drop_layer
 DELETE FROM layer WHERE scope = :scope AND name = :name;
@@ -167,7 +191,8 @@ UPDATE resource SET
     min_gap_s = s.min_gap_s,
     max_gap_s = max(s.min_gap_s, s.max_gap_s),
     paused = s.paused,
-    allow_private = s.allow_private
+    allow_private = s.allow_private,
+    manner = s.manner
 FROM (
     SELECT
         r.id,
@@ -200,7 +225,22 @@ FROM (
             own.allow_private,
             (SELECT allow_private FROM tag_layer WHERE id = r.id AND allow_private IS NOT NULL ORDER BY name LIMIT 1),
             site.allow_private, every.allow_private, :allow_private
-        ) AS allow_private
+        ) AS allow_private,
+        json_patch(
+            json_patch(coalesce(every.manner, '{}'), coalesce(site.manner, '{}')),
+            json_patch(
+                (
+                    SELECT json_group_object(key, json(said)) FROM (
+                        -- with min(), the other columns are those of the first tag that says this
+                        SELECT e.key, t.manner -> e.key AS said, min(t.name)
+                        FROM tag_layer AS t JOIN json_each(t.manner) AS e
+                        WHERE t.id = r.id
+                        GROUP BY e.key
+                    )
+                ),
+                coalesce(own.manner, '{}')
+            )
+        ) AS manner
     FROM json_each(:ids) AS j
     JOIN resource AS r ON r.id = j.value
     JOIN host AS h ON h.id = r.host_id
@@ -247,12 +287,32 @@ SELECT h.id, r.id AS next_id FROM resource AS r JOIN host AS h ON h.id = r.host_
 WHERE r.id = :only AND h.gate_at <= :now AND h.lease_until_at <= :now;
 
 -- name: lease
-UPDATE host SET token = token + 1, lease_until_at = :until_at, in_line = 0
+UPDATE host SET token = token + 1, lease_until_at = :until_at, lease_by = :by, in_line = 0
 WHERE id = :id
-RETURNING token;
+RETURNING token, n_failures;
 
 -- name: release
-UPDATE host SET lease_until_at = -9e999 WHERE id = :id AND token = :token;
+-- Only the present lease ends; released or completed, it is no longer there (-9e999).
+UPDATE host SET lease_until_at = -9e999, gate_at = max(gate_at, :gate_at)
+WHERE id = :id AND token = :token AND lease_until_at > -9e999;
+
+-- name: hold
+UPDATE host SET token = token + 1, lease_until_at = :until_at, lease_by = :by, in_line = 0
+WHERE name = :name AND gate_at <= :now AND lease_until_at <= :now
+RETURNING token, n_failures;
+
+-- name: let_go
+UPDATE host SET lease_until_at = -9e999, gate_at = max(gate_at, :gate_at), n_failures = :n_host_failures
+WHERE name = :name AND token = :token AND lease_until_at > -9e999;
+
+-- name: abandon
+-- What the dead process asked last is not known, but how long the host wants its rest is from before.
+UPDATE host SET
+    token = token + 1, lease_until_at = -9e999, gate_at = max(gate_at, :now + coalesce(rest_s, :rest_s))
+WHERE lease_until_at > :now AND lease_by IN (SELECT value FROM json_each(:by));
+
+-- name: gate_at
+SELECT gate_at FROM host WHERE name = :name;
 
 -- name: ready_at
 SELECT min(ready_at) FROM (
@@ -265,8 +325,8 @@ SELECT min(ready_at) FROM (
 SELECT 1 FROM visit WHERE fetch_id = :fetch_id;
 
 -- name: finish
--- Only the present lease finishes; released or completed, it is no longer there (-9e999).
-UPDATE host SET lease_until_at = -9e999, gate_at = max(gate_at, :gate_at)
+UPDATE host SET
+    lease_until_at = -9e999, gate_at = max(gate_at, :gate_at), n_failures = :n_host_failures, rest_s = :rest_s
 WHERE id = :id AND token = :token AND lease_until_at > -9e999;
 
 -- name: last_seq
@@ -275,10 +335,10 @@ SELECT last_seq FROM resource WHERE id = :id;
 -- name: add_visit
 INSERT INTO visit (
     fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
-    magnitude, event_at, duration_s, n_bytes, evidence
+    magnitude, event_at, duration_s, n_bytes, evidence, moved_to
 ) VALUES (
     :fetch_id, :resource_id, :at, :since_at, :due_at, :outcome, :informative, :status, :changed, :significant,
-    :magnitude, :event_at, :duration_s, :n_bytes, :evidence
+    :magnitude, :event_at, :duration_s, :n_bytes, :evidence, :moved_to
 );
 
 -- name: add_version
@@ -303,6 +363,8 @@ UPDATE resource SET
     etag = :etag,
     last_modified = :last_modified,
     memory = :memory,
+    moved_to = :moved_to,
+    moved_since_at = :moved_since_at,
     last_seq = :last_seq,
     version_seq = coalesce(:version_seq, version_seq),
     plan_gap_s = :plan_gap_s,
@@ -326,7 +388,8 @@ FROM resource WHERE paused = 0 ORDER BY id;
 UPDATE resource SET
     due_at = ?1, gap_s = ?2, plan_gap_s = ?2, p_changed = ?3, per_day = ?4, bound = ?5,
     price = ?6, rule = ?7, planned_at = ?8
-WHERE id = ?9;
+-- unless another worker has visited it since the plan was made
+WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10);
 
 -- name: visits
 SELECT * FROM visit WHERE resource_id = :resource_id AND id < :before ORDER BY id DESC LIMIT :limit;
@@ -355,6 +418,10 @@ SELECT name, length FROM archive_file ORDER BY name;
 
 -- name: fact
 SELECT value FROM fact WHERE key = :key;
+
+-- name: mark_said
+INSERT INTO fact (key, value) VALUES ('said', '1')
+ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
 
 -- name: put_fact
 INSERT INTO fact (key, value) VALUES (:key, :value) ON CONFLICT DO UPDATE SET value = excluded.value;

@@ -1,0 +1,121 @@
+"""A visit as a shell brings it in, and what follows from it for its resource and its host. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite, nan
+
+import numpy as np
+
+from recrawl.model import (
+    Batch,
+    Changed,
+    Lease,
+    Outcome,
+    Plan,
+    Seen,
+    Standing,
+    Version,
+    Visit,
+    recent_bits,
+)
+from recrawl.schedule.retry import host_gap_s, retry_gap_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A visit as the shell brings it in: judged, archived, not yet learned from."""
+
+    lease: Lease
+    visit: Visit
+    gate_at: float  # the host is left alone until then, and longer where it is in trouble
+    answered: bool | None = None  # whether the host did; None: it was not asked, or nobody knows
+    versions: tuple[Version, ...] = ()
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+def seen(findings: Sequence[Finding]) -> Seen:
+    """The visits that teach: informative, with a verdict, and with an earlier one to compare with."""
+    visits = [
+        f.visit
+        for f in findings
+        if f.visit.informative and f.visit.changed is not Changed.UNKNOWN and isfinite(f.visit.since_at)
+    ]
+    return Seen(
+        id=np.array([v.resource_id for v in visits], dtype=np.int64),
+        since_at=np.array([v.since_at for v in visits]),
+        at=np.array([v.at for v in visits]),
+        changed=np.array([int(v.changed) for v in visits], dtype=np.int8),
+        event_at=np.array([v.event_at for v in visits]),
+    )
+
+
+def stepped(finding: Finding) -> Standing:
+    """Where the resource stands after the visit."""
+    before, visit = finding.lease.standing, finding.visit
+    if not visit.informative:
+        return replace(before, last_at=visit.at, n_failures=before.n_failures + 1)
+    known = visit.changed is not Changed.UNKNOWN
+    changed = visit.changed is Changed.YES
+    current = [version for version in finding.versions if not version.flag]
+    same_place = visit.moved_to == before.moved_to
+    return replace(
+        before,
+        since_at=visit.at,
+        last_at=visit.at,
+        n_informative=before.n_informative + 1,
+        n_changes=before.n_changes + changed,
+        n_failures=0,
+        bits=recent_bits(before.bits, changed) if known else before.bits,
+        etag=before.etag if visit.outcome is Outcome.NOT_MODIFIED else finding.etag,
+        last_modified=before.last_modified
+        if visit.outcome is Outcome.NOT_MODIFIED
+        else finding.last_modified,
+        moved_to=visit.moved_to,
+        moved_since_at=before.moved_since_at if same_place else visit.at if visit.moved_to else nan,
+        version=current[-1] if current else before.version,
+    )
+
+
+def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batch:
+    settings = [finding.lease.resource.effective for finding in findings]
+    return Batch(
+        id=np.array([finding.visit.resource_id for finding in findings], dtype=np.int64),
+        weight=np.array([said.weight for said in settings]),
+        min_gap_s=np.array([said.min_gap_s for said in settings]),
+        max_gap_s=np.array([said.max_gap_s for said in settings]),
+        since_at=np.array([standing.since_at for standing in standings]),
+        gap_s=np.array([standing.gap_s for standing in standings]),
+        n_informative=np.array([standing.n_informative for standing in standings], dtype=np.int64),
+        n_changes=np.array([standing.n_changes for standing in standings], dtype=np.int64),
+        n_failures=np.array([standing.n_failures for standing in standings], dtype=np.int64),
+        bits=np.array([standing.bits for standing in standings], dtype=np.uint64),
+    )
+
+
+def retry(finding: Finding, standing: Standing, now: float) -> Plan:
+    gap_s = retry_gap_s(standing.n_failures, finding.lease.resource.effective.max_gap_s)
+    return Plan(
+        resource_id=finding.visit.resource_id,
+        due_at=finding.visit.at + gap_s,
+        gap_s=gap_s,
+        rule="retry",
+        planned_at=now,
+    )
+
+
+def n_host_failures(finding: Finding) -> int:
+    """In a row, after this visit. One that says nothing of the host leaves the count as it was."""
+    if finding.answered is None:
+        return finding.lease.n_host_failures
+    return 0 if finding.answered else finding.lease.n_host_failures + 1
+
+
+def gate_after(finding: Finding) -> float:
+    """A host in trouble is left alone longer each time, so that its other resources do not try it in turn."""
+    if finding.answered is not False:
+        return finding.gate_at
+    gap_s = host_gap_s(n_host_failures(finding), finding.lease.resource.host)
+    return max(finding.gate_at, finding.visit.at + gap_s)

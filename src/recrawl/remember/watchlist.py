@@ -1,0 +1,156 @@
+"""What is watched, in memory: the part of `MemoryStore` that people talk to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from math import isnan
+
+from recrawl.errors import NotWatchedError, WatchedAlreadyError
+from recrawl.model import NewResource, Plan, Resource, Scope, ScopeKind, Settings, Standing
+from recrawl.remember.columns import Columns
+from recrawl.remember.line import Host, Line
+from recrawl.remember.watched import Record, Watched
+
+
+class MemoryWatchlist:
+    def __init__(self) -> None:
+        self._watched = Watched()
+        self._columns = Columns()
+        self._line = Line()
+        self._fetch_ids: set[str] = set()
+        self._visited_at: list[float] = []  # sorted
+        self._n_versions = 0  # ever
+        self._files: dict[str, int] = {}
+        self._facts: dict[str, str] = {}
+
+    def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]:
+        n_added = n_known = 0
+        touched: dict[int, None] = {}
+        for item in new:
+            resource_id = self._watched.ids.get(item.url)
+            if resource_id is None:
+                n_added += 1
+                record = self._watched.add(item, now)
+                resource_id = record.resource.id
+                self._line.hosts[record.host.id] = record.host
+                self._columns.append(
+                    Plan(resource_id=resource_id, due_at=now, rule="first-look", planned_at=now)
+                )
+                touched[resource_id] = None
+            else:
+                n_known += 1
+            if item.tags:
+                self._watched.tag(self._watched.records[resource_id], item.tags, ())
+                touched[resource_id] = None
+        self._settle(touched, now)
+        return n_added, n_known
+
+    def remove(self, ids: Sequence[int]) -> int:
+        gone = [record for key in ids if (record := self._watched.remove(key)) is not None]
+        for record in gone:
+            self._columns.active[record.resource.id - 1] = False
+            self._line.plan(record.host, record.resource.id, None)
+            self._fetch_ids.difference_update(visit.fetch_id for visit in record.visits)
+        if any(record.visits for record in gone):
+            left = self._watched.records.values()
+            self._visited_at = sorted(visit.at for record in left for visit in record.visits)
+        self._line.place({record.host for record in gone})
+        self._mark_said()
+        return len(gone)
+
+    def find(self, url: str) -> Resource | None:
+        resource_id = self._watched.ids.get(url)
+        return None if resource_id is None else self._watched.records[resource_id].resource
+
+    def resources(
+        self,
+        *,
+        tag: str | None = None,
+        host: str | None = None,
+        text: str | None = None,
+        limit: int | None = None,
+        after: int = 0,
+    ) -> Iterator[tuple[Resource, Standing, Plan | None]]:
+        records = self._watched.records
+        chosen = set(records)
+        if tag is not None:
+            chosen.intersection_update(self._watched.reached(Scope(ScopeKind.TAG, tag)))
+        if host is not None:
+            chosen.intersection_update(self._watched.reached(Scope(ScopeKind.HOST, host)))
+        matching = (
+            resource_id
+            for resource_id in sorted(chosen)
+            if resource_id > after and (text is None or text in records[resource_id].resource.url)
+        )
+        for resource_id in islice(matching, limit):
+            yield records[resource_id].resource, self._standing(resource_id), self._columns.plan(resource_id)
+
+    def say(self, scope: Scope, settings: Settings, now: float, *, forget: Sequence[str] = ()) -> int:
+        ids = self._watched.reached(scope)
+        self._watched.say(scope, settings, forget)
+        self._settle(ids, now)
+        return len(ids)
+
+    def said(self) -> Iterator[tuple[Scope, Settings]]:
+        widest_first = list(ScopeKind)[::-1]
+        yield from sorted(
+            self._watched.layers.items(), key=lambda item: (widest_first.index(item[0].kind), item[0].name)
+        )
+
+    def tag(self, ids: Sequence[int], add: Sequence[str], drop: Sequence[str], now: float) -> None:
+        known = [resource_id for resource_id in ids if resource_id in self._watched.records]
+        for resource_id in known:
+            self._watched.tag(self._watched.records[resource_id], add, drop)
+        self._settle(known, now)
+
+    def move(self, resource_id: int, url: str, host: str, now: float) -> None:
+        if url in self._watched.ids:
+            raise WatchedAlreadyError(f"{url} is watched already; `recrawl remove` one of the two.")
+        record = self._known(resource_id)
+        left = record.host
+        self._line.leave(left, resource_id)
+        self._watched.move(record, url, host)
+        self._line.hosts[record.host.id] = record.host
+        self._settle([resource_id], now)
+        self._line.place([left])
+
+    def moved(self) -> Iterator[tuple[Resource, Standing]]:
+        for resource_id, record in self._watched.records.items():
+            if record.standing.has_moved and record.standing.moved_to != record.resource.url:
+                yield record.resource, self._standing(resource_id)
+
+    def _known(self, resource_id: int) -> Record:
+        if resource_id not in self._watched.records:
+            raise NotWatchedError(f"No watched resource has the id {resource_id}; `recrawl list` shows them.")
+        return self._watched.records[resource_id]
+
+    def _standing(self, resource_id: int) -> Standing:
+        real, row = self._columns.real, resource_id - 1
+        return replace(
+            self._watched.records[resource_id].standing,
+            gap_s=float(real["gap_s"][row]),
+            due_at=float(real["due_at"][row]),
+        )
+
+    def _settle(self, ids: Iterable[int], now: float) -> None:
+        """After anything that may change what holds for these resources."""
+        self._mark_said()
+        touched: dict[Host, None] = {}
+        for resource_id in ids:
+            record = self._watched.records[resource_id]
+            self._watched.settle(record)
+            self._columns.set_effective(resource_id, record.resource.effective)
+            self._columns.bring_inside(resource_id, now)
+            self._queue(record)
+            touched[record.host] = None
+        self._line.place(touched)
+
+    def _mark_said(self) -> None:
+        self._facts["said"] = str(int(self._facts.get("said", "0")) + 1)
+
+    def _queue(self, record: Record) -> None:
+        due_at = float(self._columns.real["due_at"][record.resource.id - 1])
+        waits = record.resource.effective.paused or isnan(due_at)
+        self._line.plan(record.host, record.resource.id, None if waits else due_at)

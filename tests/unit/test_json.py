@@ -1,0 +1,110 @@
+"""JSON: equal meaning is never a change, every real edit is one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.checks import detector as detector_checks
+from recrawl.detect.json import Json
+from recrawl.model import Changed, Snapshot
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+)
+
+
+def snapshot(text: str) -> Snapshot:
+    return Snapshot(body=text.encode(), media_type="application/json", charset="utf-8")
+
+
+def changed(before: str, after: str) -> Changed:
+    return Json().compare(snapshot(before), snapshot(after)).changed
+
+
+def reversed_members(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: reversed_members(value[name]) for name in reversed(value)}
+    return [reversed_members(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("check", detector_checks.CHECKS)
+def test_the_json_detector_keeps_the_contract(check: object) -> None:
+    check(Json)  # type: ignore[operator]
+
+
+@given(VALUES)
+def test_order_of_members_white_space_and_escapes_are_no_change(value: Any) -> None:
+    plain = json.dumps(value)
+    other = json.dumps(reversed_members(value), indent=3, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    before, after = snapshot(plain), Snapshot(body=other, media_type="application/json", charset="utf-8")
+    if b"\xed" not in other:  # lone surrogates cannot be written as UTF-8
+        assert Json().compare(before, after).changed is Changed.NO
+
+
+@given(VALUES, VALUES)
+def test_two_values_are_the_same_only_if_they_are_equal(one: Any, other: Any) -> None:
+    verdict = changed(json.dumps(one), json.dumps(other))
+    same = typed(one) == typed(other)
+    assert (verdict is Changed.NO) == same
+
+
+def typed(value: Any) -> Any:
+    """Equality of JSON: true is not 1, but 1 is 1.0."""
+    match value:
+        case bool() | None | str():
+            return (type(value).__name__, value)
+        case int():
+            return ("number", value)
+        case float():
+            return ("number", int(value) if value.is_integer() else value)
+        case list():
+            return ("array", [typed(item) for item in value])
+        case _:
+            return ("object", {name: typed(item) for name, item in value.items()})
+
+
+def test_numbers_are_told_apart_by_value_and_no_digit_is_lost() -> None:
+    assert changed("[1, 100, 0.5]", "[1.0, 1e2, 5E-1]") is Changed.NO
+    assert changed("[-0]", "[0]") is Changed.NO
+    assert changed("12345678901234567890123", "12345678901234567890124") is Changed.YES
+    assert changed("0.1000000000000000000001", "0.1") is Changed.YES
+    assert changed("1e999999", "1e999998") is Changed.YES
+
+
+def test_the_evidence_names_the_path_and_both_values() -> None:
+    before = '{"items": [{"id": "a", "price": 3}, {"id": "b", "price": 4}]}'
+    after = '{"items": [{"id": "b", "price": 5}, {"id": "a", "price": 3}, {"id": "c", "price": 1}]}'
+    evidence = Json().compare(snapshot(before), snapshot(after)).evidence
+    assert "$.items[id=b].price: 4 → 5" in evidence
+    assert "+$.items[id=c].price" in evidence
+    assert evidence.startswith("1 value changed, 2 values added")
+
+
+def test_the_order_of_an_array_has_meaning() -> None:
+    verdict = Json().compare(snapshot('[{"id": "a"}, {"id": "b"}]'), snapshot('[{"id": "b"}, {"id": "a"}]'))
+    assert verdict.changed is Changed.YES
+    assert verdict.evidence == "the same values in another order"
+
+
+def test_a_member_given_twice_is_kept_twice() -> None:
+    assert changed('{"a": 1, "a": 2}', '{"a": 1, "a": 2}') is Changed.NO
+    assert changed('{"a": 1, "a": 2}', '{"a": 3, "a": 2}') is Changed.YES
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[1,]", "[" * 100_000, "\x00", "<html>", '{"a": 1} trailing'])
+def test_what_is_not_json_is_unknown_and_no_change(broken: str) -> None:
+    assert changed('{"a": 1}', broken) is Changed.UNKNOWN
+    assert Json().fingerprint(snapshot(broken)) == ""
