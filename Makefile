@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 FOR ?= 30
 
-.PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev
+.PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,10 +14,13 @@ setup-run:
 setup-dev:
 	@scripts/setup dev
 
+setup-browser: setup-dev
+	@scripts/setup browser || true # without one, what needs it is skipped and says why
+
 demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 	@.venv/bin/recrawl demo --for $(FOR)
 
-test: lint ## every check and every test
+test: lint setup-browser ## every check and every test
 	$(PY) -m pytest
 
 lint: setup-dev ## style, types, and the layers that imports keep to
@@ -34,6 +37,7 @@ bench: setup-dev ## side-by-side benchmarks
 
 docs: setup-dev ## write docs/reference from the code
 	$(PY) scripts/reference.py
+	$(PY) scripts/picture.py
 
 lock: ## pin every dependency anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build pyproject.toml -o requirements.lock

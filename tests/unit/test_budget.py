@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from recrawl.checks.policy import sample_forecasts
 from recrawl.checks.predictor import sample_batch
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.schedule.budget import DAY_S, Allowance, demand_per_day, price_for
+from recrawl.model import DAY_S
+from recrawl.schedule.budget import Allowance, demand_per_day, price_for
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.uniform import Uniform

@@ -10,8 +10,8 @@ from scipy import integrate
 
 from recrawl.checks import predictor as predictor_checks
 from recrawl.checks.predictor import MakePredictor, sample_batch
-from recrawl.learn.predictors.gamma import DAY_S, GammaFilter
-from recrawl.model import Seen
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.model import DAY_S, Seen
 
 
 def seen(resource: int, gaps_days: list[float], changed: list[int]) -> Seen:

@@ -31,7 +31,8 @@ from recrawl.livingweb import (
     serving,
 )
 from recrawl.livingweb.content.pages import POSTS_PER_PAGE
-from recrawl.simulate.processes import DAY_S, Bursty, Given, Poisson
+from recrawl.model import DAY_S
+from recrawl.simulate.processes import Bursty, Given, Poisson
 
 BORN_AT = 1_750_000_000.0
 

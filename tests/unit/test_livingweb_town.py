@@ -8,7 +8,7 @@ import pytest
 
 from recrawl.live.clock import FastClock
 from recrawl.livingweb import Document, Form, LivingWeb, Noise, Redirect, Validators, serving, town
-from recrawl.simulate.processes import DAY_S
+from recrawl.model import DAY_S
 from recrawl.urls import canonical
 
 START_AT = 1_750_032_000.0

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from recrawl.app.presence import Presence
 
-HOLD = "import sys, pathlib; from recrawl.app.presence import Presence; p = Presence(pathlib.Path(sys.argv[1])); "
-HOLD += "print(p.name, flush=True); sys.stdin.read()"
+HOLD = "import sys, pathlib; from recrawl.app.presence import Presence; "
+HOLD += "p = Presence(pathlib.Path(sys.argv[1])); print(p.name, flush=True); sys.stdin.read()"
 
 
 def test_the_living_are_left_alone_and_the_killed_are_found(tmp_path: Path) -> None:

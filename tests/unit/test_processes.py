@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from recrawl.errors import BadSettingError
-from recrawl.simulate.processes import DAY_S, Bursty, Daily, Given, Never, Periodic, Poisson, Process
+from recrawl.model import DAY_S
+from recrawl.simulate.processes import Bursty, Daily, Given, Never, Periodic, Poisson, Process
 
 YEAR_S = 365 * DAY_S
 MONDAY_AT = 4 * DAY_S  # 1970-01-05

@@ -21,11 +21,10 @@ from recrawl.live.clock import FastClock
 from recrawl.live.runner import Landed
 from recrawl.livingweb import LivingWeb, town
 from recrawl.livingweb.world import Truth
-from recrawl.model import Changed, Floats, Ints, NewResource, Settings
+from recrawl.model import DAY_S, HOUR_S, Changed, Floats, Ints, NewResource, Settings
 from recrawl.schedule.reason import rate, span
 from recrawl.urls import host_key
 
-DAY_S = 86_400.0
 START_AT = datetime(2026, 1, 5, tzinfo=UTC).timestamp()  # a Monday
 N_RESOURCES = 200
 BUDGET_PER_DAY = 100.0  # half as many visits a day as there are resources
@@ -123,7 +122,7 @@ def _config(goal: str | None) -> Config:
             predictor="gamma",
             reprice_every=DAY_S / 4,
         ),
-        gaps=Gaps(min_gap=3600.0, max_gap=180 * DAY_S, weight=1.0),
+        gaps=Gaps(min_gap=HOUR_S, max_gap=180 * DAY_S, weight=1.0),
         fetching={"contact": "demo@recrawl.invalid"},  # type: ignore[arg-type]
     )
 

@@ -6,15 +6,16 @@ import re
 from datetime import UTC, datetime
 
 from recrawl.errors import BadInputError
+from recrawl.model.units import DAY_S, HOUR_S
 
 _UNIT_S = {
     "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0,
     "m": 60.0, "min": 60.0, "minute": 60.0, "minutes": 60.0,
-    "h": 3600.0, "hour": 3600.0, "hours": 3600.0,
-    "d": 86400.0, "day": 86400.0, "days": 86400.0,
-    "w": 604800.0, "week": 604800.0, "weeks": 604800.0,
+    "h": HOUR_S, "hour": HOUR_S, "hours": HOUR_S,
+    "d": DAY_S, "day": DAY_S, "days": DAY_S,
+    "w": 7 * DAY_S, "week": 7 * DAY_S, "weeks": 7 * DAY_S,
 }  # fmt: skip
-LONGEST_S = 100 * 365.25 * 86400.0
+LONGEST_S = 100 * 365.25 * DAY_S
 MOST_PER_DAY = 1e9
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
 _RATE = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*(?:/|per\s+)?\s*([a-z]*)\s*", re.IGNORECASE)
@@ -51,7 +52,7 @@ def visits_per_day(text: str | float) -> float:
     unit = _UNIT_S.get((match[2] or "d").lower()) if match else None
     if match is None or unit is None:
         raise BadInputError(f"{text!r} is not a budget; write it as 2000/day or 50/h.")
-    return _counted(float(match[1].replace(",", "").replace("_", "")) * 86400.0 / unit, text)
+    return _counted(float(match[1].replace(",", "").replace("_", "")) * DAY_S / unit, text)
 
 
 def _bounded(span_s: float, text: object) -> float:

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from recrawl.contracts import Predictor
-from recrawl.model import Batch, Seen
+from recrawl.model import DAY_S, Batch, Seen
 
-DAY_S = 86_400.0
 MakePredictor = Callable[[], Predictor]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.model import Floats, Ints
+from recrawl.model import DAY_S, Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,5 +75,5 @@ def score(
         recall=n_seen / n_true if n_true else 0.0,
         precision=n_seen / paid if paid else 0.0,
         freshness=fresh_s / (n * (end_at - start_at)) if n and end_at > start_at else 0.0,
-        delay_days_mean=delay_s / n_reached / 86_400.0 if n_reached else 0.0,
+        delay_days_mean=delay_s / n_reached / DAY_S if n_reached else 0.0,
     )

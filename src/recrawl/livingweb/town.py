@@ -17,7 +17,8 @@ from recrawl.livingweb.script import (
     Trouble,
     Validators,
 )
-from recrawl.simulate.processes import DAY_S, Bursty, Daily, Never, Periodic, Poisson, Process
+from recrawl.model import DAY_S
+from recrawl.simulate.processes import Bursty, Daily, Never, Periodic, Poisson, Process
 
 _HOUR_S = 3_600.0
 _WORKDAYS = Daily(5.0, jitter_s=2 * _HOUR_S, weekdays_only=True)

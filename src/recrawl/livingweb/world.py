@@ -15,8 +15,8 @@ from zlib import crc32
 import numpy as np
 
 from recrawl.livingweb.script import LISTINGS, Document, Entry, Form, Place, Script, Trouble
-from recrawl.model import Floats
-from recrawl.simulate.processes import DAY_S, Process
+from recrawl.model import DAY_S, Floats
+from recrawl.simulate.processes import Process
 
 _WINDOW_S = 64 * DAY_S
 

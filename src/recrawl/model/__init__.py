@@ -20,12 +20,15 @@ from recrawl.model.resource import (
     Settings,
     settled,
 )
+from recrawl.model.units import DAY_S, HOUR_S
 from recrawl.model.verdict import Changed, Snapshot, Verdict
 from recrawl.model.visit import Completion, Hold, Lease, Plan, Standing, Version, Visit
 
 __all__ = [
+    "DAY_S",
     "FORM_AGAIN",
     "GLOBAL",
+    "HOUR_S",
     "Access",
     "Batch",
     "Body",

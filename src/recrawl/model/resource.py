@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
-DAY_S = 86_400.0
+from recrawl.model.units import DAY_S, HOUR_S
 
 
 class Kind(StrEnum):
@@ -73,7 +73,7 @@ class Effective:
 
     kind: Kind = Kind.AUTO
     weight: float = 1.0
-    min_gap_s: float = 3_600.0
+    min_gap_s: float = HOUR_S
     max_gap_s: float = 180 * DAY_S
     paused: bool = False
     allow_private: bool = False

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from recrawl.contracts import Quote
-
-DAY_S = 86_400.0
+from recrawl.model import DAY_S
 
 
 def demand_per_day(quote: Quote, price: float) -> float:

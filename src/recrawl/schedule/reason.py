@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import isfinite
 
-from recrawl.model import Plan, Standing
+from recrawl.model import DAY_S, HOUR_S, Plan, Standing
 
-_UNITS = ((86_400.0, "day"), (3_600.0, "hour"), (60.0, "minute"), (1.0, "second"))
+_UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
 def reason(plan: Plan, standing: Standing) -> str:
@@ -50,7 +50,7 @@ def rate(per_day: float) -> str:
     """A rate of change as a person would say it."""
     if not isfinite(per_day) or per_day <= 0.0:
         return "no change"
-    return f"{per_day:.2g} a day" if per_day >= 1.0 else f"one in {span(86_400.0 / per_day)}"
+    return f"{per_day:.2g} a day" if per_day >= 1.0 else f"one in {span(DAY_S / per_day)}"
 
 
 def _percent(p: float) -> str:

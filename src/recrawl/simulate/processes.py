@@ -13,10 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from recrawl.errors import BadSettingError
-from recrawl.model import Floats
+from recrawl.model import DAY_S, HOUR_S, Floats
 
-DAY_S = 86_400.0
-_HOUR_S = 3_600.0
 _FADED = 20.0  # mean lifetimes after which a burst has died out: e^-20 of it is left
 
 
@@ -98,7 +96,7 @@ class Daily:
         if self.weekdays_only:
             working = (days + 3) % 7 < 5  # day 0, 1970-01-01, was a Thursday
             days, late_s = days[working], late_s[working]
-        return _within(days * DAY_S + self.hour * _HOUR_S + late_s, start_at, end_at)
+        return _within(days * DAY_S + self.hour * HOUR_S + late_s, start_at, end_at)
 
 
 @dataclass(frozen=True, slots=True)

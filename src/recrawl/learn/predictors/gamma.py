@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.learn.forecasts import GammaForecasts
-from recrawl.model import Batch, Floats, Ints, Seen
+from recrawl.model import DAY_S, Batch, Floats, Ints, Seen
 
-DAY_S = 86_400.0
 # With this many changes expected in a gap, one without any is rarer than one in twenty: a visit that finds a
 # change cannot tell higher rates apart. Whoever forgets must not let such visits raise the rate for ever.
 _TELLING = 3.0
