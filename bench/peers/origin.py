@@ -1,4 +1,4 @@
-"""The web that everyone is measured on: pages of about 10 KB on as many hosts as there are in 127.0.0.0/8.
+"""The web that everyone is measured on: pages of about 8 KB on as many hosts as there are in 127.0.0.0/8.
 
 Answers as fast as one core can. `/-/seen` tells how many pages were asked for, and when first and last.
 """

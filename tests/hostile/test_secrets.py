@@ -226,6 +226,22 @@ def test_a_secret_does_not_follow_a_redirect_to_another_host(cli: Cli, door: Doo
     assert not any(value in str(robots) for value in CANARIES.values())
 
 
+def test_a_sitemap_behind_a_door_is_read_with_what_is_kept_for_its_host(cli: Cli, door: Door) -> None:
+    host = f"bearer.localhost:{door.port}"
+    cli("access", "set", "--host", host, "--bearer", "--stdin", text=f"{CANARIES['bearer']}\n")
+    cli(
+        "add",
+        "--sitemap",
+        door.url("bearer"),
+        "--sitemap",
+        door.url("stranger"),
+        "--allow-private",
+        code=None,
+    )
+    assert arrived(door)["bearer"] == [True]
+    assert [headers.get("Authorization") for headers in door.pages("stranger")] == [None]
+
+
 def test_after_a_move_to_another_host_the_secrets_stay_behind(cli: Cli, door: Door) -> None:
     urls = kept(cli, door)
     for _ in range(2):

@@ -153,12 +153,12 @@ def test_a_cut_or_unreadable_body_is_kept_with_a_flag_and_says_nothing(
 
 @pytest.mark.parametrize("outcome", [Outcome.HTTP_ERROR, Outcome.NET_ERROR, Outcome.BLOCKED])
 def test_failures_leave_nothing_but_their_reason(outcome: Outcome, first: Version) -> None:
-    failure = Failure(reason="dns", detail="no such name")
+    failure = Failure(reason="tls", detail="nobody signed it")
     judgement = judge(fetch(outcome, b"", status=None, failure=failure), first)
     assert judgement.visit.changed is Changed.UNKNOWN
     assert not judgement.visit.informative
     assert judgement.version is None
-    assert judgement.visit.evidence == "dns: no such name"
+    assert judgement.visit.evidence == "tls: nobody signed it"
 
 
 def test_the_kind_chooses_the_detector() -> None:

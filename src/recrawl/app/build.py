@@ -45,9 +45,24 @@ class House:
     config: Config
     clock: Clock
     recovered: Sequence[str] = ()  # what was mended when the archive was opened
+    reading: bool = False  # whoever only reads makes no folder, and says nothing of the settings
+
+    @property
+    def kept(self) -> bool:
+        """Whether anything was ever recorded here."""
+        return (self.home / STORE_FILE).exists()
 
     @cached_property
     def store(self) -> Store:
+        if self.reading and not self.kept:
+            nothing: Store = part("stores", "memory")()
+            return nothing
+        store = self._opened_store()
+        if not self.reading:
+            self._say_defaults(store)
+        return store
+
+    def _opened_store(self) -> Store:
         try:
             self.home.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
@@ -55,12 +70,15 @@ class House:
                 f"The folder {self.home} cannot be made ({problem.strerror}); choose another with --home."
             ) from None
         store: Store = part("stores", "sqlite")(self.home / STORE_FILE)
+        return store
+
+    def _say_defaults(self, store: Store) -> None:
+        """What the configuration says of all resources, where that is not what was said last."""
         gaps = self.config.gaps
         wanted = Settings(weight=gaps.weight, min_gap_s=gaps.min_gap, max_gap_s=gaps.max_gap)
         said = next((settings for scope, settings in store.said() if scope == GLOBAL), Settings())
         if (said.weight, said.min_gap_s, said.max_gap_s) != (gaps.weight, gaps.min_gap, gaps.max_gap):
             store.say(GLOBAL, wanted, self.clock.now())
-        return store
 
     @cached_property
     def secrets(self) -> Secrets:
@@ -68,7 +86,7 @@ class House:
 
     @cached_property
     def archive(self) -> Archive:
-        """The archive, with what a crash left torn cut off."""
+        """The archive; before anything is written, what a crash left torn is cut off."""
         archiving = self.config.archiving
         archive: Archive = part("archives", "warc")(
             self.home / ARCHIVE_FOLDER,
@@ -78,7 +96,8 @@ class House:
             operator=archiving.operator,
             user_agent=self.config.fetching.user_agent,
         )
-        self.recovered = archive.recover(self.store.files)
+        if not self.reading:
+            self.recovered = archive.recover(self.store.files)
         return archive
 
     @cached_property
@@ -252,13 +271,17 @@ class House:
 
 @contextmanager
 def open_house(
-    home: Path | None = None, *, config: Config | None = None, clock: Clock | None = None
+    home: Path | None = None,
+    *,
+    config: Config | None = None,
+    clock: Clock | None = None,
+    reading: bool = False,
 ) -> Iterator[House]:
     """The house at this home, closed at the end whatever happens."""
     place = (home or configuration.default_home()).expanduser()
     if place.exists() and not place.is_dir():
         raise RecrawlError(f"{place} is a file, not a folder; choose another with --home.")
-    house = House(place, config or configuration.load(place), clock or WallClock())
+    house = House(place, config or configuration.load(place), clock or WallClock(), reading=reading)
     try:
         yield house
     finally:

@@ -6,20 +6,33 @@ Every setting is a field below; its description is what the documentation and `r
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.sources import TomlConfigSettingsSource
 
 from recrawl import __version__
-from recrawl.app.quantity import seconds, visits_per_day
+from recrawl.app.quantity import seconds, visits_per_day, written
 from recrawl.errors import BadInputError, BadSettingError
+from recrawl.model.units import DAY_S, HOUR_S
 
 FILE_NAME = "recrawl.toml"
+HOME = "RECRAWL_HOME"
+_PREFIX = "RECRAWL_"
 
 
 def _reading(read: Callable[[str | float], float]) -> BeforeValidator:
@@ -34,8 +47,9 @@ def _reading(read: Callable[[str | float], float]) -> BeforeValidator:
     return BeforeValidator(value)
 
 
-Seconds = Annotated[float, _reading(seconds), Field(gt=0)]
-PerDay = Annotated[float, _reading(visits_per_day), Field(gt=0)]
+_SPAN, _RATE = _reading(seconds), _reading(visits_per_day)
+Seconds = Annotated[float, _SPAN, Field(gt=0)]
+PerDay = Annotated[float, _RATE, Field(gt=0)]
 
 
 def _folder(said: object) -> Path:
@@ -49,6 +63,18 @@ def _folders(said: object) -> object:
     return [part for part in said.split(os.pathsep) if part] if isinstance(said, str) else said
 
 
+def _one_line(said: str) -> str:
+    if not said.isprintable():
+        raise ValueError("it has a line break or a control character in it; write it on one line")
+    return said
+
+
+def _in_a_header(said: str) -> str:
+    if not said.isascii() or not set("()\\").isdisjoint(said):
+        raise ValueError(r"it is sent in a header: write it in ASCII, and ( ) and \ percent-encoded")
+    return _one_line(said)
+
+
 Folders = Annotated[
     tuple[Annotated[Path, BeforeValidator(_folder)], ...],
     BeforeValidator(_folders),
@@ -59,6 +85,14 @@ Folders = Annotated[
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_value(cls, said: object) -> object:
+        """Else true would be taken for 1."""
+        if isinstance(said, bool):
+            raise ValueError("true and false say nothing here; give a value")  # noqa: TRY004 # see _reading
+        return said
+
 
 class Schedule(_Section):
     """How the budget is spent."""
@@ -67,21 +101,31 @@ class Schedule(_Section):
     goal: str = Field("fresh", description="What visits are for: fresh, fresh-harmonic, capture or prompt.")
     policy: str = Field("index", description="How gaps are chosen: index (by worth and price) or uniform.")
     predictor: str = Field("gamma", description="What forecasts changes.")
-    reprice_every: Seconds = Field(3600.0, description="How often the price is found anew.")
+    reprice_every: Seconds = Field(HOUR_S, description="How often the price is found anew.")
 
 
 class Gaps(_Section):
     """Defaults for resources that say nothing else, here or by tag or host."""
 
-    min_gap: Seconds = Field(3600.0, description="Never look again sooner than this.")
-    max_gap: Seconds = Field(180 * 86400.0, description="Always look again by then.")
-    weight: float = Field(1.0, gt=0, description="How much a resource counts beside others.")
+    min_gap: Seconds = Field(HOUR_S, description="Never look again sooner than this.")
+    max_gap: Seconds = Field(180 * DAY_S, description="Always look again by then.")
+    weight: float = Field(
+        1.0, gt=0, allow_inf_nan=False, description="How much a resource counts beside others."
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min_gap > self.max_gap:
+            raise ValueError(
+                f"min_gap ({written(self.min_gap)}) is longer than max_gap ({written(self.max_gap)})"
+            )
+        return self
 
 
 class Fetching(_Section):
     """How servers are asked."""
 
-    contact: str = Field(
+    contact: Annotated[str, AfterValidator(_in_a_header)] = Field(
         "",
         description="A web page or mail address where servers' owners can reach you; sent with requests.",
     )
@@ -89,6 +133,7 @@ class Fetching(_Section):
     slow_factor: float = Field(
         2.0,
         ge=0,
+        allow_inf_nan=False,
         description="A server that took a second over a request is left alone for so many, up to a minute.",
     )
     concurrency: int = Field(64, ge=1, le=4096, description="Fetches in the air at once, one a host.")
@@ -115,14 +160,16 @@ class Archiving(_Section):
     """Where versions are kept."""
 
     max_file_bytes: int = Field(10**9, ge=2**20, description="A new WARC file is begun above this size.")
-    operator: str = Field("", description="Who runs this archive, for the WARC files' first record.")
+    operator: Annotated[str, AfterValidator(_one_line)] = Field(
+        "", description="Who runs this archive, for the WARC files' first record."
+    )
 
 
 class Config(BaseSettings):
     """All settings, by section."""
 
     model_config = SettingsConfigDict(
-        env_prefix="RECRAWL_", env_nested_delimiter="__", extra="forbid", frozen=True
+        env_prefix=_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
     )
 
     schedule: Schedule = Schedule()  # type: ignore[call-arg]  # all fields have defaults
@@ -149,29 +196,37 @@ class Config(BaseSettings):
 
 def default_home() -> Path:
     """`RECRAWL_HOME`, or the platform's folder for data."""
-    said = os.environ.get("RECRAWL_HOME")
+    said = os.environ.get(HOME)
     return Path(said).expanduser() if said else Path(platformdirs.user_data_dir("recrawl"))
 
 
 def load(home: Path) -> Config:
     """The settings that hold for this home."""
     path = home / FILE_NAME
+    wrong = "; ".join(_unknown_variables())
+    if wrong:
+        raise BadSettingError(f"{wrong}. Mend or unset it; `recrawl doctor` shows what holds.")
     try:
         return Config(file=path if path.exists() else None)  # type: ignore[call-arg]
     except ValidationError as problem:
         raise BadSettingError(_readable(problem, path)) from None
     except ValueError as problem:
         raise BadSettingError(f"{path} is not a TOML file ({problem}); mend or remove it.") from None
+    except OSError as problem:
+        raise BadSettingError(
+            f"{path} cannot be read ({problem.strerror}); see to its owner and mode."
+        ) from None
 
 
 def rows(config: Config | None = None) -> list[tuple[str, str, str, str]]:
-    """Every setting as (name, value, environment variable, description), for people and for the docs."""
+    """Every setting as (name, value, environment variable, description), for people and for the docs. The
+    value is written as it may be written in the file and in the variable."""
     shown = config or Config.model_construct()
     return [
         (
             f"{section}.{name}",
-            _shown(getattr(part, name)),
-            f"RECRAWL_{section.upper()}__{name.upper()}",
+            _shown(getattr(part, name), field.metadata),
+            f"{_PREFIX}{section.upper()}__{name.upper()}",
             field.description or "",
         )
         for section in Config.model_fields
@@ -180,17 +235,54 @@ def rows(config: Config | None = None) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _shown(value: object) -> str:
-    return os.pathsep.join(map(str, value)) if isinstance(value, tuple) else str(value)
+def values(config: Config) -> dict[str, Any]:
+    """Every setting's value as JSON knows it: lengths of time in seconds, budgets in visits a day."""
+    sections = config.model_dump(mode="json")
+    return {f"{name}.{key}": value for name, part in sections.items() for key, value in part.items()}
+
+
+def _shown(value: object, metadata: list[Any]) -> str:
+    if isinstance(value, tuple):
+        return os.pathsep.join(map(str, value))
+    if isinstance(value, float):
+        if _SPAN in metadata:
+            return written(value)
+        figure = repr(value).removesuffix(".0")
+        return f"{figure}/day" if _RATE in metadata else figure
+    return str(value)
+
+
+def _unknown_variables() -> Iterator[str]:
+    """Those that look like settings and are none: nobody would notice otherwise."""
+    known = [*(variable for _, _, variable, _ in rows()), HOME]
+    for name in os.environ:
+        said = name.upper()
+        if not said.startswith(_PREFIX) or said in known:
+            continue
+        section = said.removeprefix(_PREFIX).lower()
+        near = get_close_matches(said, known, 1, cutoff=0.85)
+        if section in Config.model_fields:
+            yield f"{name} is a section, not a setting"
+        elif "__" in said or near:
+            yield f"{name} is not a setting{_hint(said, known)}"
+
+
+def _hint(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, 1) or [one for one in known if one.endswith(f".{name}")]
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 def _readable(problem: ValidationError, path: Path) -> str:
-    known = {row[0] for row in rows()}
-    lines = []
-    for error in problem.errors():
-        name = ".".join(str(part) for part in error["loc"][:2])  # beyond that, one of several values
-        what = error["msg"].removeprefix("Value error, ") if name in known else "is not a setting"
-        lines.append(f"{name}: {what.rstrip('.')}")
-    return (
-        f"{'; '.join(lines)}. Mend {path} or the RECRAWL_… variables; `recrawl config` lists every setting."
-    )
+    lines = [_what(error) for error in problem.errors()]
+    return f"{'; '.join(lines)}. Mend {path} or the RECRAWL_… variables; `recrawl doctor` shows what holds."
+
+
+def _what(error: Any) -> str:
+    known = [row[0] for row in rows()]
+    name = ".".join(str(part) for part in error["loc"][:2])  # beyond that, one of several values
+    told = error["msg"].removeprefix("Value error, ").rstrip(".")
+    if name in Config.model_fields and error["type"] != "value_error":
+        return f"{name}: is a section; write [{name}] and its settings below it"
+    if name in known or name in Config.model_fields:
+        return f"{name}: {told}"
+    return f"{name}: is not a setting{_hint(name, known)}"

@@ -67,19 +67,59 @@ def _counted(per_day: float, text: object) -> float:
     return per_day
 
 
+def written(span_s: float) -> str:
+    """A length of time as `seconds` reads it, to the last digit.
+
+    >>> written(180 * DAY_S), written(3600.0), written(90.5)
+    ('180 days', '1 hour', '90.5 seconds')
+    """
+    units = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"))
+    size, name = next((unit for unit in units if span_s and span_s % unit[0] == 0.0), (1.0, "second"))
+    figure = repr(span_s / size).removesuffix(".0")
+    return f"{figure} {name}" if figure == "1" else f"{figure} {name}s"
+
+
+def short(span_s: float) -> str:
+    """A length of time where there is little room.
+
+    >>> short(12_600.0), short(40 * DAY_S), short(0.2)
+    ('3.5 h', '40 d', '0.2 s')
+    """
+    units = ((DAY_S, "d"), (HOUR_S, "h"), (60.0, "min"))
+    size, name = next((unit for unit in units if span_s >= unit[0]), (1.0, "s"))
+    figure = span_s / size
+    return f"{figure:.0f} {name}" if figure >= 10.0 else f"{figure:.1f} {name}".replace(".0", "")
+
+
+def away(at: float, now: float) -> str:
+    """How far off a moment is.
+
+    >>> away(12_600.0, 0.0), away(0.0, 2 * DAY_S), away(5.0, 5.0)
+    ('in 3.5 h', '2 d ago', 'now')
+    """
+    if at == now:
+        return "now"
+    return f"in {short(at - now)}" if at > now else f"{short(now - at)} ago"
+
+
 def instant(text: str) -> float:
-    """A moment, as ISO 8601 or as a 14-digit archive timestamp; UTC where no zone is given.
+    """A moment, as ISO 8601 or as a 14-digit archive timestamp; UTC where no zone is given. A year, a month
+    or a day stands for its beginning.
 
     >>> instant("2026-01-02T03:04:05Z") == instant("20260102030405")
     True
+    >>> instant("2026") == instant("2026-01") == instant("2026-01-01")
+    True
     """
+    if re.fullmatch(r"\d{4}(-\d\d)?", text, re.ASCII):
+        text += "-01-01" if len(text) == 4 else "-01"
     try:
         if text.isdigit() and len(text) == 14:
             return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise BadInputError(
-            f"{text!r} is not a moment; write it as 2026-01-31, 2026-01-31T12:00 or 20260131120000."
+            f"{text!r} is not a moment; write it as 2026, 2026-01-31, 2026-01-31T12:00 or 20260131120000."
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 

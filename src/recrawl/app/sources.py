@@ -6,18 +6,19 @@ All of them give candidates one by one, and trouble with one of them does not st
 from __future__ import annotations
 
 import gzip
+import re
 import zlib
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO
 from xml.etree.ElementTree import ParseError
 
 from recrawl.contracts import Fetcher
 from recrawl.errors import BadUrlError
-from recrawl.model import Fetch, Outcome, Request
+from recrawl.model import Access, Outcome, Request
 from recrawl.urls import MAX_URL_BYTES, canonical, is_file_url
 
 # The sitemap protocol allows 50 MB; a compressed file can hold a thousand times its own size.
@@ -26,6 +27,8 @@ MAX_XML_DEPTH = 100
 MAX_SITEMAPS = 1_000
 MAX_SITEMAP_DEPTH = 3
 _CHUNK_BYTES = 64 * 1024
+_OF_LISTS = frozenset({".txt", ".csv", ".tsv", ".list", ".xml", ".opml", ".json", ".gz"})  # not hosts
+_PEEKED_BYTES = 8 * 1024  # of a file that should be text
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +67,52 @@ def words(given: Iterable[str], stdin: Iterable[str]) -> Iterator[Found]:
             yield from lines(stdin, "standard input")
         elif "://" in word or is_file_url(word):
             yield Candidate(word, "", by_hand=True)
-        elif not Path(word).expanduser().is_file():
-            yield Refused(word, "", "neither a file nor a URL with http:// or https:// before it.")
         else:
-            try:
-                with Path(word).expanduser().open(encoding="utf-8-sig", errors="replace") as stream:
-                    yield from lines(stream, word)
-            except OSError as problem:
-                yield Refused(word, "", f"it cannot be read ({problem.strerror})")
+            yield from _listed(word)
+
+
+def _listed(word: str) -> Iterator[Found]:
+    """What stands in the file of this name."""
+    try:
+        path = Path(word).expanduser()
+        if path.is_dir():
+            reason = f"it is a folder; name a file in it, or watch it as {path.absolute().as_uri()}/"
+            yield Refused(word, "", reason)
+            return
+        with path.open("rb") as stream:  # once: a pipe can be read only once
+            if b"\0" in stream.peek(_PEEKED_BYTES):
+                yield Refused(word, "", "it is no text; give a file with one URL a line")
+                return
+            yield from lines(TextIOWrapper(stream, encoding="utf-8-sig", errors="replace"), word)
+    except (FileNotFoundError, ValueError, RuntimeError):  # no name that a file could have
+        meant = _meant(word)
+        hint = f"; did you mean {meant}?" if meant else "."
+        yield Refused(word, "", f"neither a file nor a URL with http:// or https:// before it{hint}")
+    except OSError as problem:
+        yield Refused(word, "", f"it cannot be read ({problem.strerror})")
+
+
+def _meant(word: str) -> str:
+    """The URL that somebody may have meant by a name without a scheme."""
+    named = re.fullmatch(r"([\w-]+\.)*([a-z][\w-]+)(:\d+)?(/\S*)?", word, re.IGNORECASE)
+    if not named or not (named[1] or named[2] == "localhost") or f".{named[2].lower()}" in _OF_LISTS:
+        return ""
+    return f"{'http' if named[2] == 'localhost' else 'https'}://{word}"
 
 
 class Reader:
     """Reads sitemaps and OPML files; what is on the web is asked for as politely as a visit."""
 
-    def __init__(self, fetcher: Fetcher, *, allow_private: bool = False) -> None:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        *,
+        allow_private: bool = False,
+        access_at: Callable[[str], Access | None] = lambda _: None,
+    ) -> None:
         self._fetcher = fetcher
         self._allow_private = allow_private
+        self._access_at = access_at
 
     async def sitemap(self, place: str) -> AsyncIterator[Found]:
         """All URLs of a sitemap; those named by an index are read too, each once."""
@@ -122,9 +155,10 @@ class Reader:
                 url = canonical(place)
             except BadUrlError as problem:
                 return Refused(place, "", str(problem))
-            fetch = await self._fetcher.fetch(Request(url=url, allow_private=self._allow_private))
+            asked = Request(url=url, allow_private=self._allow_private, access=self._access_at(url))
+            fetch = await self._fetcher.fetch(asked)
             if fetch.outcome is not Outcome.OK:
-                return Refused(place, "", f"it could not be fetched: {_trouble(fetch)}")
+                return Refused(place, "", f"it could not be fetched: {fetch.trouble}")
             return BytesIO(bytes(fetch.body))
         return _opened_file(place)
 
@@ -134,12 +168,6 @@ def _opened_file(place: str) -> IO[bytes] | Refused:
         return Path(place).expanduser().open("rb")
     except OSError as problem:
         return Refused(place, "", f"it cannot be read ({problem.strerror})")
-
-
-def _trouble(fetch: Fetch) -> str:
-    if fetch.failure is None:
-        return f"the server answered {fetch.status}"
-    return f"{fetch.failure.reason} {fetch.failure.detail}".strip()
 
 
 class _Target:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 
 from recrawl.app.access import Secrets
+from recrawl.app.rows import Row, settings_row
 from recrawl.app.sources import Candidate, Found, Refused
 from recrawl.contracts import Store
 from recrawl.errors import BadInputError, BadQueryError, BadSettingError, BadUrlError, NotWatchedError
@@ -27,6 +30,7 @@ from recrawl.urls import (
 
 N_TOGETHER = 10_000
 N_REASONS = 1_000
+N_NAMED = 8  # of tags or hosts that someone may have meant
 _IN_FILE = ("weight", "min_gap_s", "max_gap_s")  # what the configuration says for everything
 
 
@@ -47,7 +51,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which resources are meant: exactly one of these is given."""
+    """Which resources are meant: exactly one of these is given. A host may be given as a URL on it."""
 
     urls: tuple[str, ...] = ()
     tag: str | None = None
@@ -58,6 +62,10 @@ class Choice:
         given = [self.urls, self.tag is not None, self.host is not None, self.everything]
         if sum(map(bool, given)) != 1:
             raise BadInputError("Say which resources are meant, in one way: URLs, a tag, a host, or all.")
+        if self.tag is not None:
+            checked_tags([self.tag])
+        if self.host is not None:
+            object.__setattr__(self, "host", host_named(self.host))
 
     def scopes(self) -> tuple[Scope, ...]:
         if self.tag is not None:
@@ -69,19 +77,42 @@ class Choice:
         return tuple(Scope(ScopeKind.RESOURCE, resource_url(url)) for url in self.urls)
 
 
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    given = tuple(tags)
+    if any(not tag.strip() or not tag.isprintable() for tag in given):
+        raise BadInputError("A tag must have a name that can be read; write it as --tag news.")
+    return given
+
+
+def host_named(text: str) -> str:
+    """The host as the store knows it, of its name (with a port that is not the usual one) or of a URL.
+
+    >>> host_named("Example.ORG"), host_named("https://example.org:8443/a"), host_named("example.org:443")
+    ('example.org', 'example.org:8443', 'example.org')
+    """
+    if is_file_url(text):
+        return file_host(canonical_file(text))
+    if "://" in text:
+        return host_key(text)
+    if not text.strip() or "/" in text:
+        raise BadInputError(f"{text!r} is not a host; write it as example.org, or as a URL on it.")
+    return host_key(f"{'https' if text.endswith(':443') else 'http'}://{text.strip()}/")
+
+
 async def add(
     store: Store,
     found: AsyncIterator[Found],
+    result: Added,
     *,
     settings: Settings,
     tags: tuple[str, ...],
     now: float,
     folders: tuple[Path, ...] = (),
     progress: Callable[[int], object] = lambda _: None,
-) -> Added:
+    whole: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> None:
     """Watch all that can be; many at a time, so that a hundred thousand take seconds. Files may be watched in
-    `folders`."""
-    result = Added()
+    `folders`. `result` is true at every moment: whoever breaks this off between `whole` parts may use it."""
     waiting: list[NewResource] = []
     seen = 0
     async for item in found:
@@ -91,11 +122,12 @@ async def add(
         else:
             waiting.append(new)
         if len(waiting) == N_TOGETHER:
-            _flush(store, waiting, result, now)
+            with whole():
+                _flush(store, waiting, result, now)
             seen += N_TOGETHER
             progress(seen)
-    _flush(store, waiting, result, now)
-    return result
+    with whole():
+        _flush(store, waiting, result, now)
 
 
 def _flush(store: Store, waiting: list[NewResource], result: Added, now: float) -> None:
@@ -193,6 +225,32 @@ def chosen(store: Store, choice: Choice) -> Iterator[Resource]:
         yield from (resource for resource, _, _ in store.resources(tag=choice.tag, host=choice.host))
 
 
+def unreached(store: Store, choice: Choice) -> str:
+    """Why nothing is meant by this tag or host, with those there are; empty where something is."""
+    if choice.tag is not None:
+        return _unreached(store, "has the tag", choice.tag, "tags", lambda resource: resource.tags)
+    if choice.host is not None:
+        return _unreached(store, "is on the host", choice.host, "hosts", lambda resource: (resource.host,))
+    return ""
+
+
+def _unreached(
+    store: Store, wanting: str, name: str, plural: str, names: Callable[[Resource], Iterable[str]]
+) -> str:
+    known = sorted({one for resource, _, _ in store.resources() for one in names(resource)})
+    if name in known:
+        return ""
+    bare = name.partition(":")[0]
+    near = [one for one in known if bare in one] or get_close_matches(name, known, N_NAMED, cutoff=0.5)
+    shown = (near or known)[:N_NAMED]
+    there = (
+        f"{plural}: {', '.join(shown)}{', …' if len(known) > len(shown) else ''}"
+        if known
+        else (f"there are no {plural} yet")
+    )
+    return f"No watched resource {wanting} {name!r}; {there}."
+
+
 def say(store: Store, choice: Choice, settings: Settings, now: float, *, forget: tuple[str, ...] = ()) -> int:
     """Say something about resources, a tag, a host or everything; how many resources it reaches."""
     if choice.everything and any(getattr(settings, name) is not None or name in forget for name in _IN_FILE):
@@ -212,18 +270,21 @@ def label(store: Store, choice: Choice, add_tags: tuple[str, ...], drop: tuple[s
     return len(ids)
 
 
-def resume(store: Store, choice: Choice, now: float) -> tuple[int, int]:
-    """Take a pause back: how many resources that reaches, and how many of them still pause, for another
-    reason. A resource that is named itself resumes whatever its tags and host say."""
-    if choice.urls:
-        return say(store, choice, Settings(paused=False), now), 0
-    n = say(store, choice, Settings(), now, forget=("paused",))
-    return n, sum(resource.effective.paused for resource in chosen(store, choice))
+def said_rows(store: Store) -> Iterator[Row]:
+    """Every layer of settings, from the widest to the nearest."""
+    for scope, settings in store.said():
+        yield {"scope": scope.kind.value, "name": scope.name, **settings_row(settings)}
 
 
-def remove(store: Store, secrets: Secrets, choice: Choice) -> int:
+def remove(
+    store: Store, secrets: Secrets, choice: Choice, progress: Callable[[int], object] = lambda _: None
+) -> int:
     """Stop watching, forget the history and the resources' own secrets; the archive's files stay."""
     gone = list(chosen(store, choice))
-    n = store.remove([resource.id for resource in gone])
-    secrets.forget(Scope(ScopeKind.RESOURCE, resource.url) for resource in gone)
+    n = 0
+    for start in range(0, len(gone), N_TOGETHER):
+        together = gone[start : start + N_TOGETHER]
+        n += store.remove([resource.id for resource in together])
+        secrets.forget(Scope(ScopeKind.RESOURCE, resource.url) for resource in together)
+        progress(n)
     return n

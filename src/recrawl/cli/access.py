@@ -127,11 +127,14 @@ def _lines(named: list[str]) -> list[str]:
 
 
 def _typed(named: list[str]) -> list[str]:
+    from getpass import getpass
+
     from recrawl.errors import BadInputError
 
     if not sys.stdin.isatty():
         raise BadInputError("There is no terminal to ask at; use --stdin and give one line for each secret.")
-    return [typer.prompt(what[0].upper() + what[1:], hide_input=True, err=True) for what in named]
+    # getpass falls silent before it asks; typer asks first, and what is typed at once would be shown
+    return [getpass(f"{what[0].upper()}{what[1:]}: ") for what in named]
 
 
 @app.command("list")

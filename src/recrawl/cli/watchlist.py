@@ -137,7 +137,7 @@ async def _found(
     if not (sitemaps or opmls):
         return
     async with house.fetcher() as fetcher:
-        reader = Reader(fetcher, allow_private=allow_private)
+        reader = Reader(fetcher, allow_private=allow_private, access_at=house.secrets.access_at)
         for place in sitemaps:
             async for item in reader.sitemap(place):
                 yield item

@@ -90,11 +90,11 @@ def _judged(
         case Outcome.TRUNCATED | Outcome.UNREADABLE:
             flag = fetch.failure.reason if fetch.failure else fetch.outcome.value
             return Judgement(
-                visit=replace(visit, evidence=_trouble(fetch)),
+                visit=replace(visit, evidence=fetch.trouble),
                 version=replace(_version(lease, fetch), flag=flag),
             )
         case _:
-            return Judgement(visit=replace(visit, evidence=_trouble(fetch)))
+            return Judgement(visit=replace(visit, evidence=fetch.trouble))
 
 
 def _judged_ok(
@@ -114,7 +114,8 @@ def _judged_ok(
     kind = lease.resource.effective.kind
     detector = detectors[choose(kind, fetch.media_type, bytes(fetch.body[:512]))]
     fingerprint = detector.fingerprint(after)
-    if not fingerprint and kind is Kind.AUTO and (before is None or before.detector == FALLBACK):
+    followed = before is None or before.detector == FALLBACK
+    if not fingerprint and kind is Kind.AUTO and followed and detector.name != FALLBACK:
         # It never was what its media type says; as text it can be followed all the same.
         detector = detectors[FALLBACK]
         fingerprint = detector.fingerprint(after)
@@ -210,10 +211,3 @@ def _charset(fetch: Fetch) -> str | None:
     header["content-type"] = fetch.header("content-type") or ""
     charset = header.get_param("charset")
     return charset if isinstance(charset, str) and charset else None
-
-
-def _trouble(fetch: Fetch) -> str:
-    if fetch.failure is None:
-        return f"the server answered {fetch.status}"
-    detail = f": {fetch.failure.detail}" if fetch.failure.detail else ""
-    return f"{fetch.failure.reason}{detail}"

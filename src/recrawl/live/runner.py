@@ -1,8 +1,9 @@
 """Shell 1: the loop on a clock that really runs.
 
-Many fetches are in the air at once, at most one a host. Everything else (claiming, judging, archiving,
-learning, recording) happens in one worker thread, in the order in which fetches come down, several at a
-time: one fsync and one transaction serve them all.
+Many fetches are in the air at once, at most one a host. What came back is judged in a few threads of their
+own, since a hostile page may keep its parser busy for seconds. Everything else (claiming, archiving,
+learning, recording) happens in one worker thread, several visits at a time: one fsync and one transaction
+serve them all.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 # Servers lie about "not modified": every so often the whole thing is asked for.
 FULL_EVERY = 10
 N_TOGETHER = 64
+N_JUDGES = 8  # more than there are parsing processes: small pages need none
 RETRY_CLAIM_S = 0.2
 VISIT_PATIENCE_S = 300.0  # on the wall: longer than that nobody who asks for a visit now waits for the host
 
@@ -79,9 +81,10 @@ class Runner:
         self._watchers: list[Callable[[Landed], object]] = [watch]
         self._worker = worker or Worker()
         self._call = self._worker.call
+        self._judges = Worker(threads=self._worker.threads, n_threads=N_JUDGES)
         self._flying: dict[asyncio.Task[None], Lease] = {}
         self._grounded: list[Lease] = []  # claimed, and not asked for after all
-        self._down: list[tuple[Lease, Fetch]] = []
+        self._down: list[tuple[Lease, Fetch, Judgement]] = []
         self._recording: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -187,7 +190,8 @@ class Runner:
 
     async def _fly(self, lease: Lease, request: Request) -> None:
         fetch = await self.fetcher.fetch(request)
-        self._down.append((lease, fetch))
+        judgement = await self._judges.call(self._judged, lease, fetch)
+        self._down.append((lease, fetch, judgement))
         if self._recording is None:
             self._recording = asyncio.create_task(self._record())
 
@@ -213,17 +217,17 @@ class Runner:
             self._recording = None
             self._news.set()
 
-    def _absorb(self, batch: list[tuple[Lease, Fetch]], now: float) -> list[Landed]:
-        findings = [self._finding(lease, fetch) for lease, fetch in batch]
+    def _absorb(self, batch: list[tuple[Lease, Fetch, Judgement]], now: float) -> list[Landed]:
+        findings = [self._finding(lease, fetch, judgement) for lease, fetch, judgement in batch]
         files = self.archive.sync()  # before the store hears of it: what it knows of is on the disk
         absorbed = self.loop.absorb(findings, now, files)
         return [
             Landed(lease=lease, fetch=fetch, absorbed=done)
-            for (lease, fetch), done in zip(batch, absorbed, strict=True)
+            for (lease, fetch, _), done in zip(batch, absorbed, strict=True)
         ]
 
-    def _finding(self, lease: Lease, fetch: Fetch) -> Finding:
-        judgement = judged(
+    def _judged(self, lease: Lease, fetch: Fetch) -> Judgement:
+        return judged(
             lease,
             fetch,
             fetch_id=uuid.uuid4().hex,
@@ -231,6 +235,8 @@ class Runner:
             choose=self.choose,
             load=self.archive.snapshot,
         )
+
+    def _finding(self, lease: Lease, fetch: Fetch, judgement: Judgement) -> Finding:
         return Finding(
             lease=lease,
             visit=judgement.visit,
@@ -274,6 +280,7 @@ class Runner:
         for task in list(self._flying):
             task.cancel()
         await asyncio.gather(*list(self._flying), return_exceptions=True)
+        self._judges.abandon()
         while self._recording is not None:
             await asyncio.shield(self._recording)
         if left:

@@ -1,4 +1,4 @@
-"""One thread for all that touches the store or the archive, so that the event loop never waits for a disk."""
+"""Threads for all that takes time, so that the event loop never waits for a disk or a parser."""
 
 from __future__ import annotations
 
@@ -12,24 +12,32 @@ T = TypeVar("T")
 
 
 class Worker:
-    """Does one thing after the other. `threads` False keeps all in the event loop's own thread."""
+    """Does one thing after the other, or `n_threads` at once. `threads` False keeps all in the event loop's
+    own thread."""
 
-    def __init__(self, *, threads: bool = True) -> None:
-        self._threads = threads
+    def __init__(self, *, threads: bool = True, n_threads: int = 1) -> None:
+        self.threads = threads
+        self._n_threads = n_threads
         self._executor: ThreadPoolExecutor | None = None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
-        if not self._threads:
+        if not self.threads:
             return _at_once(function, *args, **kwargs)
         if self._executor is None:
-            self._executor = ThreadPoolExecutor(1, "recrawl-worker")
+            self._executor = ThreadPoolExecutor(self._n_threads, "recrawl-worker")
         return asyncio.get_running_loop().run_in_executor(self._executor, lambda: function(*args, **kwargs))
 
     def close(self) -> None:
-        """End the thread; a later call begins another."""
+        """End the threads; a later call begins others."""
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.shutdown()
+
+    def abandon(self) -> None:
+        """As `close`, without waiting for what is under way."""
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
 
 
 async def _at_once(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

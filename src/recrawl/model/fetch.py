@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import inf
+from urllib.parse import urlsplit
 
 from recrawl.model.body import Body
 from recrawl.model.resource import Kind, Manner
@@ -123,6 +124,15 @@ class Fetch:
         """The form that the last request carried: only some redirects ask for it again."""
         again = all(hop.status in FORM_AGAIN for hop in self.hops)
         return self.request.form if again else None
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing usable came back, for people."""
+        if self.failure is None:
+            return f"the server answered {self.status}"
+        if self.failure.reason == "dns":  # its detail is the client's own talk
+            return f"dns: no address was found for the name {urlsplit(self.url).hostname}"
+        return f"{self.failure.reason}: {self.failure.detail}".removesuffix(": ")
 
     @property
     def media_type(self) -> str:

@@ -1,0 +1,81 @@
+"""The live shell: one page that is hard to judge holds up nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from tests.parity.test_parity import Shelf
+
+from recrawl.detect.exact import Exact
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.live.clock import WallClock
+from recrawl.live.runner import Landed, Runner
+from recrawl.loop import Loop
+from recrawl.model import Fetch, NewResource, Outcome, Request, Snapshot, Verdict
+from recrawl.remember.memory import MemoryStore
+from recrawl.schedule.policies.uniform import Uniform
+
+HARD_S = 2.0
+
+
+class Instant:
+    """Answers at once."""
+
+    async def fetch(self, request: Request) -> Fetch:
+        now = WallClock().now()
+        return Fetch(
+            request=request,
+            outcome=Outcome.OK,
+            url=request.url,
+            started_at=now,
+            ended_at=now,
+            status=200,
+            headers=(("Content-Type", "text/plain"),),
+            body=request.url.encode(),
+            wire=request.url.encode(),
+        )
+
+
+class Pondering:
+    """Takes its time over what comes from the hard host."""
+
+    name = "exact"
+
+    def fingerprint(self, snapshot: Snapshot) -> str:
+        if b"hard" in bytes(snapshot.body):
+            time.sleep(HARD_S)
+        return Exact().fingerprint(snapshot)
+
+    def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
+        return Exact().compare(before, after)
+
+
+def test_a_page_that_is_hard_to_judge_holds_up_nobody_else() -> None:
+    store = MemoryStore()
+    hosts = ["hard", *(f"easy{i}" for i in range(30))]
+    store.add([NewResource(url=f"http://{host}/", host=host) for host in hosts], WallClock().now())
+    landed: list[tuple[float, Landed]] = []
+    began = time.monotonic()
+
+    async def main() -> None:
+        runner = Runner(
+            loop=Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=None),
+            fetcher=Instant(),
+            archive=Shelf(),
+            detectors={"exact": Pondering(), "text": Pondering()},
+            choose=lambda *_: "exact",
+            clock=WallClock(),
+            min_delay_s=0.0,
+            watch=lambda one: landed.append((time.monotonic() - began, one)),
+        )
+        try:
+            await runner.run(once=True)
+        finally:
+            await runner.aclose()
+
+    asyncio.run(main())
+    when = {one.lease.resource.host: at for at, one in landed}
+    assert set(when) == set(hosts)
+    assert when["hard"] >= HARD_S
+    assert max(at for host, at in when.items() if host != "hard") < HARD_S / 2
