@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -12,6 +12,7 @@ from typing import IO, BinaryIO
 from recrawl.app.rows import Row, resource_row, version_row, visit_row
 from recrawl.contracts import Store
 from recrawl.errors import BadInputError
+from recrawl.model import Resource, Standing, Version, Visit
 
 # A spreadsheet takes a cell that begins so for a formula, and formulas can do harm.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -47,6 +48,16 @@ TABLES: dict[str, Callable[[Store], Iterator[Row]]] = {
 }
 
 
+# Also where there is no row: a table without rows still has its columns.
+COLUMNS: dict[str, list[str]] = {
+    "resources": list(
+        resource_row(Resource(id=0, url="", host_id=0, host="", added_at=0.0), Standing(), None)
+    ),
+    "versions": list(version_row(Version(resource_id=0, seq=0, at=0.0, digest=""), "")),
+    "visits": list(visit_row(Visit(fetch_id="", resource_id=0, at=0.0), "")),
+}
+
+
 def write_jsonl(rows: Iterable[Row], out: IO[str]) -> int:
     n = 0
     for n, row in enumerate(rows, 1):  # noqa: B007  # the count is what is returned
@@ -54,13 +65,11 @@ def write_jsonl(rows: Iterable[Row], out: IO[str]) -> int:
     return n
 
 
-def write_csv(rows: Iterable[Row], out: IO[str]) -> int:
+def write_csv(rows: Iterable[Row], out: IO[str], columns: Sequence[str]) -> int:
     n = 0
-    writer: csv.DictWriter[str] | None = None
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
     for n, row in enumerate(rows, 1):  # noqa: B007
-        if writer is None:
-            writer = csv.DictWriter(out, list(row), lineterminator="\n")
-            writer.writeheader()
         writer.writerow({name: cell(value) for name, value in row.items()})
     return n
 
@@ -81,7 +90,12 @@ def cell(value: object) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def copy_warc(archive: Path, lengths: Mapping[str, int], to: Path) -> Copied:
+def copy_warc(
+    archive: Path,
+    lengths: Mapping[str, int],
+    to: Path,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Copied:
     """Copy what has been recorded of the archive's WARC files, with one index over all of them.
 
     `lengths` are the recorded ones: a run may be writing beyond them at this moment.
@@ -96,7 +110,8 @@ def copy_warc(archive: Path, lengths: Mapping[str, int], to: Path) -> Copied:
         raise BadInputError(
             f"{to} cannot be made a folder ({problem.strerror}); choose another one."
         ) from None
-    for name, length in sorted(lengths.items()):
+    for n_files, (name, length) in enumerate(sorted(lengths.items()), 1):
+        progress(n_files)
         with (archive / name).open("rb") as recorded, (to / name).open("wb") as copy:
             _copy(recorded, copy, length)
     n_records = 0

@@ -8,7 +8,7 @@ from typing import Any
 
 from recrawl.errors import PluginError, UnknownPartError
 
-_SINGULAR = {
+SINGULAR = {
     "predictors": "predictor",
     "policies": "policy",
     "goals": "goal",
@@ -17,7 +17,7 @@ _SINGULAR = {
     "stores": "store",
     "archives": "archive",
 }
-GROUPS = tuple(_SINGULAR)
+GROUPS = tuple(SINGULAR)
 
 
 def names(group: str) -> list[str]:
@@ -30,7 +30,7 @@ def part(group: str, name: str) -> Callable[..., Any]:
     found = entry_points(group=f"recrawl.{group}", name=name)
     if not found:
         raise UnknownPartError(
-            f"There is no {_SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."
+            f"There is no {SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."
         )
     entry = next(iter(found))
     try:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-from recrawl.app.quantity import iso
+from recrawl.app.quantity import iso, written
 from recrawl.model import Changed, Plan, Resource, Settings, Standing, Version, Visit
 
 Row = dict[str, Any]
@@ -34,7 +34,7 @@ def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> R
         "added_at": iso(resource.added_at),
         "next_visit_at": None if resource.effective.paused else iso(standing.due_at),
         "gap_s": number(standing.gap_s),
-        "n_visits": standing.n_informative,
+        "n_informative": standing.n_informative,
         "n_changes": standing.n_changes,
         "n_failures_in_a_row": standing.n_failures,
         "last_visit_at": iso(standing.last_at),
@@ -112,8 +112,22 @@ def plan_row(plan: Plan) -> Row:
 
 
 def settings_row(settings: Settings) -> Row:
-    """What this layer says, and nothing else."""
-    return {name: value for name, value in asdict(settings).items() if value is not None}
+    """What this layer says, and nothing else; each part of a manner by its own name."""
+    said = asdict(settings)
+    said |= said.pop("manner") or {}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def said_words(row: Row) -> list[str]:
+    """A settings row for people, by the names of the options that say it."""
+    return [
+        f"{name.removesuffix('_s').replace('_', '-')} {written(value) if name.endswith('_s') else _word(value)}"
+        for name, value in row.items()
+    ]
+
+
+def _word(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def number(value: float) -> float | None:

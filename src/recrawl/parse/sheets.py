@@ -7,14 +7,14 @@ import zipfile
 from collections.abc import Iterator
 from datetime import date, datetime, time
 
-from openpyxl import load_workbook
-
 _MAX_ENTRIES = 10_000
 _MAX_BYTES = 1 << 30
 
 
 def rows(body: bytes) -> Iterator[tuple[str, Iterator[list[str]]]]:
     """Each sheet's name and its rows, formulas by their last result."""
+    from openpyxl import load_workbook  # a quarter of a second that only spreadsheets should cost
+
     with zipfile.ZipFile(io.BytesIO(body)) as pack:
         entries = pack.infolist()
         if len(entries) > _MAX_ENTRIES or sum(entry.file_size for entry in entries) > _MAX_BYTES:
