@@ -107,7 +107,8 @@ def _cell(text: str) -> str:
 
 def _shown(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
-        return str(parameter.metavar or "|".join(_choices(parameter)) or parameter.name.upper())
+        name = str(parameter.metavar or "|".join(_choices(parameter)) or parameter.name.upper())
+        return f"{name if parameter.required else f'[{name}]'}{'' if parameter.nargs == 1 else '...'}"
     names = "/".join([*parameter.opts, *parameter.secondary_opts])
     if parameter.is_flag:
         return names

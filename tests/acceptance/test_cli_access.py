@@ -190,7 +190,7 @@ def test_a_resource_that_moved_is_offered_and_keeps_its_history(cli: Cli, moving
     assert "has not moved" in cli("moved", "--apply", away, code=2).stderr
     assert cli("moved", "--apply", older).stdout == "Moved 1.\n"
     row = next(row for row in lines(cli("list", "--json")) if row["url"] == new)
-    assert (row["weight"], row["tags"], row["n_visits"], row["moved_to"]) == (5.0, ["t"], 2, None)
+    assert (row["weight"], row["tags"], row["n_informative"], row["moved_to"]) == (5.0, ["t"], 2, None)
     assert [visit["moved_to"] for visit in lines(cli("history", new, "--json"))] == [new, new]
     assert "not being watched" in cli("history", older, code=2).stderr
     refused = cli("moved", "--apply", "--all", code=1)

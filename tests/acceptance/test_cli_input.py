@@ -116,9 +116,10 @@ def test_settings_say_where_they_come_from(cli: Cli) -> None:
     (cli.home / "recrawl.toml").write_text('[gaps]\nmin_gap = "2h"\n')
     rows = json.loads(cli("config", "--json", env={"RECRAWL_SCHEDULE__BUDGET": "50/h"}).stdout)
     found = {row["name"]: (row["value"], row["from"]) for row in rows}
-    assert found["gaps.min_gap"] == ("7200.0", "recrawl.toml")
-    assert found["schedule.budget"] == ("1200.0", "environment")
+    assert found["gaps.min_gap"] == (7200.0, "recrawl.toml")
+    assert found["schedule.budget"] == (1200.0, "environment")
     assert found["schedule.goal"] == ("fresh", "default")
+    assert "gaps.min_gap\t2 hours\trecrawl.toml" in cli("config").stdout
 
 
 def test_doctor_is_content_with_a_new_home_and_finds_a_missing_archive_file(

@@ -166,7 +166,7 @@ def test_a_file_is_visited_changed_removed_and_back(cli: Cli, data: Path) -> Non
     write(path, "a,b\n1,4\n", 1_700_000_200)
     assert visited(cli, url, env=env)["changed"] is True
     assert cli("show", url).stdout == "a,b\n1,4\n"
-    assert cli("show", url, "--at", "1").stdout == "a,b\n1,2\n"
+    assert cli("show", url, "--at", "v1").stdout == "a,b\n1,2\n"
     cli("verify")
     cli("export", "warc", str(data.parent / "copy"))
     assert "file:///" in (data.parent / "copy" / "index.cdxj").read_text()

@@ -40,7 +40,7 @@ def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> R
         "last_visit_at": iso(standing.last_at),
         "last_change_at": iso(version.at) if version and standing.n_changes else None,
         "gone": bool(version and version.gone),
-        "moved_to": standing.moved_to if standing.has_moved else None,
+        "moved_to": standing.moved_to if standing.has_moved and standing.moved_to != resource.url else None,
         "rule": plan.rule if plan else "",
     }
 
@@ -120,14 +120,13 @@ def settings_row(settings: Settings) -> Row:
 
 def said_words(row: Row) -> list[str]:
     """A settings row for people, by the names of the options that say it."""
-    return [
-        f"{name.removesuffix('_s').replace('_', '-')} {written(value) if name.endswith('_s') else _word(value)}"
-        for name, value in row.items()
-    ]
+    return [f"{name.removesuffix('_s').replace('_', '-')} {_word(name, row[name])}" for name in row]
 
 
-def _word(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+def _word(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return written(value) if name.endswith("_s") else str(value)
 
 
 def number(value: float) -> float | None:

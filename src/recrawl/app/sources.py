@@ -83,7 +83,8 @@ def _listed(word: str) -> Iterator[Found]:
             if b"\0" in stream.peek(_PEEKED_BYTES):
                 yield Refused(word, "", "it is no text; give a file with one URL a line")
                 return
-            yield from lines(TextIOWrapper(stream, encoding="utf-8-sig", errors="replace"), word)
+            with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace") as text:
+                yield from lines(text, word)
     except (FileNotFoundError, ValueError, RuntimeError):  # no name that a file could have
         meant = _meant(word)
         hint = f"; did you mean {meant}?" if meant else "."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -39,22 +40,36 @@ def in_force(versions: Sequence[Version], at: float) -> Version | None:
     return next((version for version in reversed(versions) if version.at <= at), None)
 
 
-def is_number(which: str) -> bool:
-    """Whether this means a version's number; more digits are a date or an archive's timestamp."""
-    return which.isdigit() and len(which) < 8
+def number(which: str) -> int | None:
+    """The number of a version that is named by it, as v3; None for what names a moment.
+
+    >>> number("v3"), number("2026")
+    (3, None)
+    """
+    found = re.fullmatch(r"v([0-9]{1,9})", which)
+    return int(found[1]) if found else None
 
 
 def named(versions: Sequence[Version], which: str) -> Version:
-    """A version by its number or by a moment at which it was in force."""
+    """A version by its number, as v3, or by a moment at which it was in force."""
+    seq = number(which)
     found = (
-        next((version for version in versions if version.seq == int(which)), None)
-        if is_number(which)
-        else in_force(versions, instant(which))
+        in_force(versions, moment(which))
+        if seq is None
+        else next((version for version in versions if version.seq == seq), None)
     )
     if found is None:
-        numbers = ", ".join(str(version.seq) for version in versions[-8:]) or "none"
-        raise BadInputError(f"There is no version {which!r}; the newest are numbered: {numbers}.")
+        newest = ", ".join(f"v{version.seq}" for version in versions[-8:]) or "none"
+        what = f"version {which}" if seq is not None else f"version as early as {which}"
+        raise BadInputError(f"There is no {what}; the newest are: {newest}.")
     return found
+
+
+def moment(which: str) -> float:
+    try:
+        return instant(which)
+    except BadInputError as problem:
+        raise BadInputError(f"{str(problem).rstrip('.')}; a version's number is written as v3.") from None
 
 
 def text(snapshot: Snapshot) -> str | None:
@@ -68,11 +83,11 @@ def text(snapshot: Snapshot) -> str | None:
         found = html.text(snapshot.body, snapshot.charset)
         return found if isinstance(found, str) else None
     if kind.startswith("text/") or kind in _TEXTUAL or kind.endswith(_ENDINGS) or _looks_textual(snapshot):
-        return source(snapshot)
+        return characters(snapshot)
     return None
 
 
-def source(snapshot: Snapshot) -> str:
+def characters(snapshot: Snapshot) -> str:
     """The characters that the bytes stand for, whatever they are."""
     from recrawl.parse import charset
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from ipaddress import ip_address
 from pathlib import Path
 
 from recrawl.app.access import Secrets
+from recrawl.app.names import checked_tags, host_named
 from recrawl.app.rows import Row, settings_row
 from recrawl.app.sources import Candidate, Found, Refused
 from recrawl.contracts import Store
@@ -30,7 +30,6 @@ from recrawl.urls import (
 
 N_TOGETHER = 10_000
 N_REASONS = 1_000
-N_NAMED = 8  # of tags or hosts that someone may have meant
 _IN_FILE = ("weight", "min_gap_s", "max_gap_s")  # what the configuration says for everything
 
 
@@ -75,28 +74,6 @@ class Choice:
         if self.everything:
             return (GLOBAL,)
         return tuple(Scope(ScopeKind.RESOURCE, resource_url(url)) for url in self.urls)
-
-
-def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    given = tuple(tags)
-    if any(not tag.strip() or not tag.isprintable() for tag in given):
-        raise BadInputError("A tag must have a name that can be read; write it as --tag news.")
-    return given
-
-
-def host_named(text: str) -> str:
-    """The host as the store knows it, of its name (with a port that is not the usual one) or of a URL.
-
-    >>> host_named("Example.ORG"), host_named("https://example.org:8443/a"), host_named("example.org:443")
-    ('example.org', 'example.org:8443', 'example.org')
-    """
-    if is_file_url(text):
-        return file_host(canonical_file(text))
-    if "://" in text:
-        return host_key(text)
-    if not text.strip() or "/" in text:
-        raise BadInputError(f"{text!r} is not a host; write it as example.org, or as a URL on it.")
-    return host_key(f"{'https' if text.endswith(':443') else 'http'}://{text.strip()}/")
 
 
 async def add(
@@ -223,32 +200,6 @@ def chosen(store: Store, choice: Choice) -> Iterator[Resource]:
         yield from [watched(store, url) for url in choice.urls]
     else:
         yield from (resource for resource, _, _ in store.resources(tag=choice.tag, host=choice.host))
-
-
-def unreached(store: Store, choice: Choice) -> str:
-    """Why nothing is meant by this tag or host, with those there are; empty where something is."""
-    if choice.tag is not None:
-        return _unreached(store, "has the tag", choice.tag, "tags", lambda resource: resource.tags)
-    if choice.host is not None:
-        return _unreached(store, "is on the host", choice.host, "hosts", lambda resource: (resource.host,))
-    return ""
-
-
-def _unreached(
-    store: Store, wanting: str, name: str, plural: str, names: Callable[[Resource], Iterable[str]]
-) -> str:
-    known = sorted({one for resource, _, _ in store.resources() for one in names(resource)})
-    if name in known:
-        return ""
-    bare = name.partition(":")[0]
-    near = [one for one in known if bare in one] or get_close_matches(name, known, N_NAMED, cutoff=0.5)
-    shown = (near or known)[:N_NAMED]
-    there = (
-        f"{plural}: {', '.join(shown)}{', …' if len(known) > len(shown) else ''}"
-        if known
-        else (f"there are no {plural} yet")
-    )
-    return f"No watched resource {wanting} {name!r}; {there}."
 
 
 def say(store: Store, choice: Choice, settings: Settings, now: float, *, forget: tuple[str, ...] = ()) -> int:

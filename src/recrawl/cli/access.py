@@ -44,7 +44,7 @@ def access(
         typer.echo(ctx.get_help())
 
 
-@app.command("set")
+@app.command("set", cls=options.Command)
 def set_(
     urls: options.Urls = None,
     tag: options.Tag = None,
@@ -137,7 +137,7 @@ def _typed(named: list[str]) -> list[str]:
     return [getpass(f"{what[0].upper()}{what[1:]}: ") for what in named]
 
 
-@app.command("list")
+@app.command("list", cls=options.Command)
 def list_(home: options.Home = None, json: options.JsonLines = False) -> None:
     """Which secrets are kept for what; never their values.
 
@@ -147,7 +147,7 @@ def list_(home: options.Home = None, json: options.JsonLines = False) -> None:
     """
     from recrawl.app.access import parts
 
-    with options.opened(home) as house:
+    with options.opened(home, reading=True) as house:
         kept = [(scope, parts(access)) for scope, access in house.secrets.layers().items()]
     if json:
         for scope, has in kept:
@@ -164,7 +164,7 @@ def _shown(has: Parts) -> str:
     return ", ".join(named + single)
 
 
-@app.command("clear")
+@app.command("clear", cls=options.Command)
 def clear(
     urls: options.Urls = None,
     tag: options.Tag = None,

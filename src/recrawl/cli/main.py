@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from recrawl import __version__
-from recrawl.cli import access, moves, options, settings, upkeep, versions, visits, watchlist
+from recrawl.cli import access, history, moves, options, settings, upkeep, versions, visits, watchlist
 from recrawl.cli.terminal import note
 from recrawl.errors import BadInputError, RecrawlError
 
@@ -85,11 +85,11 @@ def recrawl(
 for command in (
     *(watchlist.add, watchlist.list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
     moves.moved,
-    *(visits.run, visits.visit, visits.history, visits.why),
+    *(visits.run, visits.visit, history.history, history.why),
     *(versions.show, versions.diff, versions.export, versions.verify),
     *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),
 ):
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_"), cls=options.Command)(command)
 app.add_typer(access.app, name="access")
 
 

@@ -36,7 +36,7 @@ def moved(
         raise BadInputError("Say which addresses to change, in one way: URLs or --all.")
     if all_ and not apply:
         raise BadInputError("--all goes with --apply; without it all that moved are listed.")
-    with options.opened(home) as house:
+    with options.opened(home, reading=not apply, new=False) as house:
         offers = list(moves.offers(house.store, urls or ()))
         if not apply:
             rows = [moves.offer_row(*offer) for offer in offers]

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+from recrawl.cli import terminal
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
     from recrawl.app.watchlist import Choice
     from recrawl.model import Manner, Settings
 
+_TYPE = re.compile(r" <(?:list\[)?\w+\]?>")  # how the library names a Python type in a help text
+
+
+class Command(TyperCommand):
+    """Its help names no Python types: people read it."""
+
+    def get_help(self, ctx: Any) -> str:  # the context's class is the library's own
+        return _TYPE.sub(lambda found: " " * len(found[0]), super().get_help(ctx))
+
+
+INTERRUPTED = 130  # the exit code of what ends by Ctrl-C
 LEAST_BYTES, MOST_BYTES = 1024, 2**30  # of a body: less is hardly a page, more is not read
 
 
@@ -37,10 +52,19 @@ Home = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON lines, one object a line.")]
-Urls = Annotated[list[str] | None, typer.Argument(metavar="[URL]...", show_default=False)]
-Url = Annotated[str, typer.Argument(metavar="URL")]
+Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Watched ones.", show_default=False)]
+Url = Annotated[str, typer.Argument(metavar="URL", help="A watched one.")]
 Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Those with this tag.")]
-Host = Annotated[str | None, typer.Option("--host", metavar="HOST", help="Those on this host.")]
+Host = Annotated[
+    str | None,
+    typer.Option(
+        "--host", metavar="HOST", help="Those on this host: its name, with a port that is not the usual one."
+    ),
+]
+Anyway = Annotated[
+    bool,
+    typer.Option("--anyway", help="Also where no watched resource has the tag or host: for later ones."),
+]
 Kind = Annotated[
     str | None,
     typer.Option(
@@ -83,12 +107,26 @@ UserAgent = Annotated[
 
 
 @contextmanager
-def opened(home: Path | None) -> Iterator[House]:
-    """The house at this place, or at the usual one."""
+def opened(home: Path | None, *, reading: bool = False, new: bool = True) -> Iterator[House]:
+    """The house at this place, or at the usual one. Where there is none, none is made by whoever only reads,
+    nor with `new` False by whoever needs something that is watched already."""
     from recrawl.app.build import open_house
 
-    with open_house(home) as house:
+    with open_house(home, reading=reading) as house:
+        house.reading = reading or not (new or house.kept)
         yield house
+
+
+def must_reach(house: House, chosen: Choice, *, anyway: bool = False) -> None:
+    """End with exit code 1 where nothing is meant by a tag or a host, and nothing was said of it either."""
+    from recrawl.app.names import unreached
+
+    said = {scope for scope, _ in house.store.said()}
+    if anyway or said.intersection(chosen.scopes()):
+        return
+    if wrong := unreached(house.store, tag=chosen.tag, host=chosen.host):
+        terminal.note(wrong)
+        raise typer.Exit(1)
 
 
 def choice(urls: list[str] | None, tag: str | None, host: str | None, everything: bool = False) -> Choice:

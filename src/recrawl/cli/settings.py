@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from recrawl.cli import options, terminal
 
-_CLEARABLE = {"min-gap": "min_gap_s", "max-gap": "max_gap_s"}
+_CLEARABLE = (
+    *("kind", "weight", "min-gap", "max-gap", "allow-private"),
+    *("render", "insecure", "max-bytes", "page-rows", "user-agent"),
+)
 
 
 def set_(
@@ -43,6 +47,10 @@ def set_(
             help="Take back what was said by the option of this name, such as weight; repeatable.",
         ),
     ] = None,
+    anyway: options.Anyway = False,
+    show: Annotated[
+        bool, typer.Option("--show", help="Show all that was said, from the widest to the nearest.")
+    ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
@@ -56,46 +64,88 @@ def set_(
       recrawl set --tag news --max-gap 1d
       recrawl set --host example.org --clear weight --clear user-agent
       recrawl set https://old.example.org/ --insecure
+      recrawl set --show
     """
     from recrawl.app import watchlist
+    from recrawl.app.names import checked_tags
     from recrawl.errors import BadInputError
     from recrawl.model import Settings
 
-    chosen = options.choice(urls, tag, host, all_)
     manner = options.manner(render, insecure, max_bytes, page_rows, user_agent)
     said = options.settings(kind, weight, min_gap, max_gap, allow_private, manner)
-    forget = tuple(_CLEARABLE.get(name, name.replace("-", "_")) for name in clear or ())
-    if said == Settings() and not (forget or add_tag or drop_tag):
+    forget = tuple(_clearable(name) for name in clear or ())
+    tags, dropped = checked_tags(add_tag or ()), checked_tags(drop_tag or ())
+    if show:
+        besides = urls or tag or host or all_ or tags or dropped or forget or anyway or said != Settings()
+        _show(home, json, besides)
+        return
+    chosen = options.choice(urls, tag, host, all_)
+    if said == Settings() and not (forget or tags or dropped):
         raise BadInputError("There is nothing to set; see `recrawl set --help` for what can be said.")
-    with options.opened(home) as house:
+    with options.opened(home, new=anyway or all_) as house:
         now, n = house.clock.now(), 0
+        options.must_reach(house, chosen, anyway=anyway)
         if said != Settings() or forget:
             n = watchlist.say(house.store, chosen, said, now, forget=forget)
-        if add_tag or drop_tag:
-            n = watchlist.label(house.store, chosen, tuple(add_tag or ()), tuple(drop_tag or ()), now)
+        if tags or dropped:
+            n = watchlist.label(house.store, chosen, tags, dropped, now)
     terminal.say_count("Set", n, json)
+
+
+def _clearable(name: str) -> str:
+    from recrawl.errors import BadSettingError
+
+    if name not in _CLEARABLE:
+        raise BadSettingError(f"Nothing is called {name!r} here; choose from: {', '.join(_CLEARABLE)}.")
+    return {"min-gap": "min_gap_s", "max-gap": "max_gap_s"}.get(name, name.replace("-", "_"))
+
+
+def _show(home: Path | None, json: bool, besides: object) -> None:
+    from recrawl.app.rows import said_words
+    from recrawl.app.watchlist import said_rows
+    from recrawl.errors import BadInputError
+
+    if besides:
+        raise BadInputError("--show shows all that was said; give nothing else with it but --json.")
+    with options.opened(home, reading=True) as house:
+        rows = list(said_rows(house.store))
+    if json:
+        terminal.say_json(rows)
+        return
+    terminal.say_table(
+        ["SCOPE", "NAME", "SAYS"],
+        ((row.pop("scope"), row.pop("name") or "everything", ", ".join(said_words(row))) for row in rows),
+    )
+    if not rows:
+        terminal.note("Nothing was said yet; `recrawl set --help` tells how.")
 
 
 def pause(
     urls: options.Urls = None,
     tag: options.Tag = None,
     host: options.Host = None,
+    anyway: options.Anyway = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """Visit these no more until `recrawl resume`.
 
+    Tells how many pause now that did not before.
+
     \b
     Example:
       recrawl pause --host example.org
     """
-    from recrawl.app import watchlist
-    from recrawl.model import Settings
+    from recrawl.app import pauses
 
     chosen = options.choice(urls, tag, host)
-    with options.opened(home) as house:
-        n = watchlist.say(house.store, chosen, Settings(paused=True), house.clock.now())
-    terminal.say_count("Paused", n, json)
+    with options.opened(home, new=anyway) as house:
+        options.must_reach(house, chosen, anyway=anyway)
+        done = pauses.pause(house.store, chosen, house.clock.now())
+    if done.n_otherwise:
+        n = terminal.n_of(done.n_otherwise, "resource")
+        terminal.note(f"Not paused: {n}, since something nearer says otherwise; name URLs to pause them.")
+    terminal.say_count("Paused", done.n_changed, json)
 
 
 def resume(
@@ -107,15 +157,20 @@ def resume(
 ) -> None:
     """Take a pause back.
 
+    Tells how many go on now that did not before. One that is named by its URL goes on whatever its tags and
+    host say.
+
     \b
     Example:
       recrawl resume https://example.org/news
     """
-    from recrawl.app import watchlist
+    from recrawl.app import pauses
 
     chosen = options.choice(urls, tag, host)
-    with options.opened(home) as house:
-        n, n_still = watchlist.resume(house.store, chosen, house.clock.now())
-    if n_still:
-        terminal.note(f"{n_still:,} of them still pause for another reason; resume them by their URLs.")
-    terminal.say_count("Resumed", n - n_still, json)
+    with options.opened(home, new=False) as house:
+        options.must_reach(house, chosen)
+        done = pauses.resume(house.store, chosen, house.clock.now())
+    if done.n_otherwise:
+        n = terminal.n_of(done.n_otherwise, "resource")
+        terminal.note(f"Still paused: {n}, for another reason; name URLs to resume them all the same.")
+    terminal.say_count("Resumed", done.n_changed, json)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 # What a page or a server says must not be able to move the cursor or rename the window.
@@ -51,8 +52,9 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for position, name in enumerate(columns):
-        table.add_column(name, overflow="fold" if position == 0 else "ellipsis")
+    for name in columns:
+        # the first column and the last give way; what lies between is short, and useless when it is cut
+        table.add_column(name, overflow="fold", no_wrap=name not in (columns[0], columns[-1]))
     for row in cells:
         table.add_row(*map(Text, row))
     Console().print(table)
@@ -66,12 +68,48 @@ def say_fields(fields: Iterable[tuple[str, object]]) -> None:
         say(f"{name:<{width}}  {value}")
 
 
+def n_of(n: int, noun: str) -> str:
+    """
+    >>> n_of(1, "visit"), n_of(2000, "visit")
+    ('1 visit', '2,000 visits')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def say_count(did: str, n: int, json: bool) -> None:
     """How many resources something was done to."""
     if json:
         say_json({did.lower(): n})
     else:
         say(f"{did} {n:,}.")
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """Ctrl-C is a KeyboardInterrupt, wherever it comes, also within asyncio, where it would else wait for the
+    next pause. Within a `with` of what is given here it waits for that to end."""
+    whole = asked = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        if not whole:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def uninterrupted() -> Iterator[None]:
+        nonlocal whole
+        whole = True
+        yield
+        whole = False
+        if asked:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield uninterrupted
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

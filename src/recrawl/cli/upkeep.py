@@ -30,23 +30,27 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
       recrawl status --json
     """
     from recrawl.app.health import status
+    from recrawl.cli.terminal import n_of
 
-    with options.opened(home) as house:
+    with options.opened(home, reading=True) as house:
         row = status(house)
     if json:
         terminal.say_json(row)
         return
     price = "not found yet"
     if row["price"] is not None:
-        price = f"{row['price']:,.3g}, at which {row['demand_per_day']:,.0f} visits a day are worth making"
+        price = (
+            f"{row['price']:,.3g}, at which about {row['demand_per_day']:,.0f} visits a day are worth making"
+        )
     elif row["priced_at"] is not None:
         price = (
             f"none: the largest gaps alone ask for {row['demand_per_day']:,.0f} visits a day, so visits come "
             "late; raise the budget or the gaps"
         )
+    n_files = n_of(row["archive_files"], "file")
     terminal.say_fields(
         [
-            ("watched", f"{row['resources']:,} on {row['hosts']:,} hosts, {row['paused']:,} paused"),
+            ("watched", f"{row['resources']:,} on {n_of(row['hosts'], 'host')}, {row['paused']:,} paused"),
             ("due now", f"{row['due']:,}"),
             ("next visit", row["next_visit_at"]),
             (
@@ -60,37 +64,37 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
                 f"{row['visits']:,}: {row['changes']:,} found a change, {row['failures']:,} told nothing",
             ),
             ("versions", f"{row['versions']:,}"),
-            (
-                "archive",
-                f"{row['archive_bytes']:,} bytes in {row['archive_files']:,} files, {row['archive']}",
-            ),
+            ("archive", f"{n_of(row['archive_bytes'], 'byte')} in {n_files}, {row['archive']}"),
             ("store", row["store"]),
         ]
     )
     if not row["resources"]:
-        terminal.note("Nothing is being watched yet; add something with `recrawl add URL`.")
+        terminal.note(f"Nothing is watched in {house.home} yet; add something with `recrawl add URL`.")
 
 
 def doctor(home: options.Home = None, json: options.Json = False) -> None:
     """Look for trouble without asking the network.
 
-    Looks at versions, settings, disk, clock, plug-ins, store and archive. The exit
+    Looks at versions, settings, disk, clock, plug-ins, secrets, store and archive, each by itself. The exit
     code is 1 if something is wrong.
 
     \b
     Example:
       recrawl doctor
     """
-    from recrawl.app import health
+    from recrawl.app.config import default_home
+    from recrawl.app.doctor import doctor
+    from recrawl.live.clock import WallClock
 
-    with options.opened(home) as house:
-        checks = list(health.doctor(house))
+    words = {True: "ok", False: "WRONG", None: "note"}
+    checks = []
+    for check in doctor((home or default_home()).expanduser(), WallClock().now()):
+        checks.append(check)
+        if not json:
+            terminal.say(f"{words[check.ok]:<5}  {check.name:<10}  {check.finding}")
+            sys.stdout.flush()  # what is found before a check that hangs is seen
     if json:
         terminal.say_json([{"name": c.name, "ok": c.ok, "finding": c.finding} for c in checks])
-    else:
-        words = {True: "ok", False: "WRONG", None: "note"}
-        for check in checks:
-            terminal.say(f"{words[check.ok]:<5}  {check.name:<10}  {check.finding}")
     if any(check.ok is False for check in checks):
         raise typer.Exit(1)
 
@@ -100,7 +104,8 @@ def config(home: options.Home = None, json: options.Json = False) -> None:
 
     Its value, where that comes from, its environment variable, what it means.
 
-    Settings are in recrawl.toml in the home folder, by section; environment variables win over the file.
+    Settings are in recrawl.toml in the home folder, by section; environment variables win over the file. The
+    exit code is 1 if a goal, policy or predictor is chosen that is not there.
 
     \b
     Examples:
@@ -109,15 +114,22 @@ def config(home: options.Home = None, json: options.Json = False) -> None:
     """
     from recrawl.app import health
 
-    with options.opened(home) as house:
+    with options.opened(home, reading=True) as house:
         rows = health.settings(house.config, house.home)
+        absent = list(health.absent_parts(house.config.schedule))
+    columns = ["name", "written", "from", "variable", "description"]
     if json:
-        terminal.say_json(rows)
+        terminal.say_json([{key: value for key, value in row.items() if key != "written"} for row in rows])
+    elif sys.stdout.isatty():
+        for row in rows:
+            terminal.say(f"{row['name']} = {row['written'] or 'nothing'} ({row['from']})")
+            terminal.say(f"    {row['description']}\n    {row['variable']}")
     else:
-        columns = ["name", "value", "from", "variable", "description"]
-        terminal.say_table(
-            [name.upper() for name in columns], ([row[name] for name in columns] for row in rows)
-        )
+        terminal.say_table(columns, ([row[name] for name in columns] for row in rows))
+    for problem in absent:
+        terminal.note(problem)
+    if absent:
+        raise typer.Exit(1)
 
 
 def demo(
@@ -225,8 +237,9 @@ def livingweb(
         else:
             for url in urls:
                 terminal.say(url)
-        terminal.note(f"Serving {len(urls)} resources; Ctrl-C ends it. In another terminal:")
-        terminal.note(f"  recrawl add --allow-private {urls[0]}")
+        n_served = terminal.n_of(len(urls), "resource")
+        terminal.note(f"Serving {n_served}; Ctrl-C ends it. In another terminal:")
+        terminal.note(f"  recrawl add --allow-private --min-gap 5s {urls[0]}")
         sys.stdout.flush()
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does

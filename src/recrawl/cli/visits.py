@@ -1,4 +1,4 @@
-"""Commands that visit, and that tell of visits."""
+"""Commands that visit."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from recrawl.cli import options, terminal
+from recrawl.cli.history import verdict
+from recrawl.cli.terminal import n_of
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -61,7 +62,7 @@ def run(
     per_day = None if budget is None else visits_per_day(budget)
     if per_day is not None and per_day <= 0.0:
         raise BadInputError("A budget of nothing allows no visit; write it as 2000/day or 50/h.")
-    with options.opened(home) as house, _live(house) as tell:
+    with options.opened(home, new=False) as house, _live(house) as tell:
         tally = asyncio.run(
             rounds.run(
                 house,
@@ -101,7 +102,7 @@ def _live(house: House) -> Iterator[Any]:
             yield lambda *_: None
             return
         # The run's own store belongs to its worker thread.
-        with options.opened(house.home) as beside:
+        with options.opened(house.home, reading=True) as beside:
 
             async def keep_telling(loop: Loop, tally: Tally) -> None:
                 while True:
@@ -126,8 +127,8 @@ def _line(house: House, loop: Loop, tally: Tally) -> str:
         else f"in {span(ready_at - now)}"
     )
     return (
-        f"{tally.n_visits:,} visits, {tally.n_changes:,} changes, {tally.n_failures:,} failures; "
-        f"{budget}; next: {due}"
+        f"{n_of(tally.n_visits, 'visit')}, {n_of(tally.n_changes, 'change')}, "
+        f"{n_of(tally.n_failures, 'failure')}; {budget}; next: {due}"
     )
 
 
@@ -142,9 +143,9 @@ def _summed_up(house: House, tally: Tally) -> None:
     due = "No visit is planned" if ready_at == inf else f"The next visit is due at {iso(ready_at)}"
     terminal.note(
         f"{'Stopped' if tally.stopped else 'Done'} after {span(now - tally.began_at)}: "
-        f"{tally.n_visits:,} visits ({tally.n_first:,} first copies), {tally.n_changes:,} changes, "
-        f"{tally.n_failures:,} failures, {tally.n_bytes:,} bytes. "
-        f"{counts['resources']:,} are watched{paused}. {due}."
+        f"{n_of(tally.n_visits, 'visit')} (first copies: {tally.n_first:,}), "
+        f"{n_of(tally.n_changes, 'change')}, {n_of(tally.n_failures, 'failure')}, "
+        f"{n_of(tally.n_bytes, 'byte')}. Watched: {counts['resources']:,}{paused}. {due}."
     )
 
 
@@ -169,12 +170,16 @@ def visit(
     from recrawl.app.watchlist import watched
     from recrawl.errors import RecrawlError
 
-    with options.opened(home) as house:
+    with options.opened(home, new=add) as house:
         if add:
             _added(house, url, allow_private)
         resource = watched(house.store, url)
-        with terminal.working(f"Visiting {resource.url} …"):
-            landed = asyncio.run(rounds.visit(house, resource, allow_private=allow_private))
+        try:
+            with terminal.working(f"Visiting {resource.url} …"):
+                landed = asyncio.run(rounds.visit(house, resource, allow_private=allow_private))
+        except KeyboardInterrupt:
+            terminal.note(f"Interrupted; `recrawl history {resource.url}` shows what was recorded.")
+            raise typer.Exit(options.INTERRUPTED) from None
     if not landed.absorbed.accepted:
         raise RecrawlError("Another process took this visit over meanwhile; see `recrawl history URL`.")
     done = landed.absorbed.visit
@@ -182,7 +187,7 @@ def visit(
         row = visit_row(done, resource.url)
         terminal.say_json({**row, "next_visit_at": iso(landed.absorbed.plan.due_at)})
     else:
-        terminal.say(f"{_verdict(visit_row(done, resource.url))}: {done.evidence}")
+        terminal.say(f"{verdict(visit_row(done, resource.url))}: {done.evidence}")
         terminal.note(f"The next visit is due at {iso(landed.absorbed.plan.due_at)}.")
     if not done.informative:
         raise typer.Exit(1)
@@ -201,92 +206,3 @@ def _added(house: House, url: str, allow_private: bool) -> None:
     if isinstance(new, Refused):
         raise BadUrlError(new.reason)
     house.store.add([replace(new, settings=Settings())], house.clock.now())
-
-
-def _verdict(row: dict[str, Any]) -> str:
-    if row["outcome"] not in ("ok", "not-modified", "gone"):
-        return f"Told nothing ({row['outcome']})"
-    return {True: "Changed", False: "Not changed", None: "Seen"}[row["changed"]]
-
-
-def history(
-    url: options.Url,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many.")] = 50,
-    changes: Annotated[bool, typer.Option("--changes", help="Only visits that found a change.")] = False,
-    home: options.Home = None,
-    json: options.JsonLines = False,
-) -> None:
-    """The visits to a resource, newest first.
-
-    Time, outcome, status, verdict, size and evidence.
-
-    \b
-    Example:
-      recrawl history https://example.org/news --changes
-    """
-    from recrawl.app.rows import visit_row
-    from recrawl.app.watchlist import watched
-    from recrawl.model import Changed
-
-    with options.opened(home) as house:
-        resource = watched(house.store, url)
-        found = (v for v in house.store.visits(resource.id) if not changes or v.changed is Changed.YES)
-        rows = [visit_row(one, resource.url) for one in islice(found, limit + 1)]
-    if json:
-        for row in rows[:limit]:
-            terminal.say_json_line(row)
-    else:
-        terminal.say_table(
-            ["AT", "OUTCOME", "STATUS", "VERDICT", "BYTES", "EVIDENCE"],
-            (
-                (r["at"], r["outcome"], r["status"], _verdict(r).lower(), r["n_bytes"], r["evidence"])
-                for r in rows[:limit]
-            ),
-        )
-    if not rows:
-        what = "change" if changes else "visit"
-        terminal.note(f"No {what} of {resource.url} yet; `recrawl run` visits what is due.")
-    elif len(rows) > limit:
-        terminal.note(f"The newest {limit}; see more with --limit.")
-
-
-def why(url: options.Url, home: options.Home = None, json: options.Json = False) -> None:
-    """Why the next visit is when it is.
-
-    A sentence, and the figures it rests on.
-
-    \b
-    Example:
-      recrawl why https://example.org/news
-    """
-    from recrawl.app.rows import deviations, plan_row, resource_row, visit_row
-    from recrawl.app.watchlist import watched
-    from recrawl.schedule.reason import reason, span
-
-    with options.opened(home) as house:
-        resource = watched(house.store, url)
-        standing, plan = house.store.standing(resource.id)
-        last = next(house.store.visits(resource.id, 1), None)
-        now = house.clock.now()
-    sentence = reason(plan, standing) if plan else "Nothing is planned for it."
-    if resource.effective.paused:
-        sentence = "Paused: it is not looked at until `recrawl resume`."
-    row = resource_row(resource, standing, plan)
-    seen = visit_row(last, resource.url) if last else None
-    if json:
-        terminal.say_json(
-            {**row, "reason": sentence, "plan": plan_row(plan) if plan else None, "last_visit": seen}
-        )
-        return
-    away = "now" if standing.due_at <= now else f"in {span(standing.due_at - now)}"
-    terminal.say(sentence)
-    terminal.say_fields(
-        [
-            ("next visit", None if resource.effective.paused else f"{row['next_visit_at']} ({away})"),
-            ("gap", "-" if row["gap_s"] is None else span(row["gap_s"])),
-            ("bounds", f"{span(row['min_gap_s'])} to {span(row['max_gap_s'])}, weight {row['weight']:g}"),
-            ("how", ", ".join(deviations(row)) or "as usual"),
-            ("seen", f"a change in {row['n_changes']} of {row['n_visits']} visits that told something"),
-            ("last visit", f"{seen['at']} {_verdict(seen).lower()}: {seen['evidence']}" if seen else None),
-        ]
-    )

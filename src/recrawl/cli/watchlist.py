@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +15,7 @@ from recrawl.cli import options, terminal
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
+    from recrawl.app.rows import Row
     from recrawl.app.sources import Found
     from recrawl.app.watchlist import Added
 
@@ -25,7 +26,7 @@ def add(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[URL|FILE|-]...",
+            metavar="URL|FILE|-",
             help="URLs, files with one URL a line (# begins a comment), or - for standard input.",
             show_default=False,
         ),
@@ -80,8 +81,10 @@ def add(
       recrawl add --sparql https://example.org/sparql --query-file new-items.rq --page-rows 1000
       recrawl add file:///data/prices.csv
     """
-    from recrawl.app.watchlist import add
+    from recrawl.app.names import checked_tags
+    from recrawl.app.watchlist import Added, add
     from recrawl.errors import BadInputError
+    from recrawl.model import Settings
 
     if sparql or query or query_file:
         if words or sitemap or opml or kind not in (None, "sparql"):
@@ -93,20 +96,34 @@ def add(
         raise BadInputError("There is nothing to add; give URLs, a file, -, --sitemap, --opml or --sparql.")
     manner = options.manner(render, insecure, max_bytes, page_rows, user_agent)
     said = options.settings(kind, weight, min_gap, max_gap, allow_private or None, manner)
-    with options.opened(home) as house, terminal.working("Adding …") as tell:
+    tags, result, interrupted = checked_tags(tag or ()), Added(), False
+    with (
+        options.opened(home) as house,
+        terminal.working("Adding …") as tell,
+        terminal.interruptible() as whole,
+    ):
         found = _found(house, words or [], sitemap or [], opml or [], allow_private)
-        result = asyncio.run(
-            add(
-                house.store,
-                found,
-                settings=said,
-                tags=tuple(tag or ()),
-                now=house.clock.now(),
-                folders=house.config.fetching.allow_files,
-                progress=lambda n: tell(f"Adding … {n:,} so far"),
-            )
+        adding = add(
+            house.store,
+            found,
+            result,
+            settings=said,
+            tags=tags,
+            now=house.clock.now(),
+            folders=house.config.fetching.allow_files,
+            progress=lambda n: tell(f"Adding … {n:,} so far"),
+            whole=whole,
         )
+        try:
+            asyncio.run(adding)
+        except KeyboardInterrupt:
+            interrupted = True
     _report(result, json)
+    if result.n_known and said != Settings():
+        terminal.note("Those known keep their settings; change them with `recrawl set`.")
+    if interrupted:
+        terminal.note("Interrupted: the rest was not added; add it all again, known ones do no harm.")
+        raise typer.Exit(options.INTERRUPTED)
     if result.n_refused and not (result.n_added or result.n_known):
         raise typer.Exit(2)
 
@@ -179,48 +196,70 @@ def list_(
 ) -> None:
     """List what is watched.
 
-    URL, kind, next visit, gap, changes/visits, last change, and how it is looked at where that is not as
-    usual: an unverified certificate, a browser, another size or name, private addresses.
+    URL, kind, next visit, gap, changes/visits that told something, last change, and how it is looked at where
+    that is not as usual: an unverified certificate, a browser, another size or name, private addresses.
 
     \b
     Examples:
       recrawl list --tag news
       recrawl list --all --json
     """
-    from recrawl.app.rows import deviations, resource_row
-    from recrawl.schedule.reason import span
+    from recrawl.app.names import checked_tags, host_named, nothing_matches
+    from recrawl.app.rows import resource_row
 
-    with options.opened(home) as house:
-        store = house.store
+    tag = None if tag is None else checked_tags([tag])[0]
+    host = None if host is None else host_named(host)
+    with options.opened(home, reading=True) as house:
+        store, now = house.store, house.clock.now()
         found = store.resources(tag=tag, host=host, text=text, limit=None if all_ else limit + 1)
         rows = (resource_row(*item) for item in found)
-        shown = rows if all_ else list(islice(rows, limit))
+        shown, n = rows if all_ else list(islice(rows, limit)), 0
         if json:
-            for row in shown:
+            for n, row in enumerate(shown, 1):  # noqa: B007  # the count is told below
                 terminal.say_json_line(row)
         else:
-            terminal.say_table(
-                ["URL", "KIND", "NEXT VISIT", "GAP", "CHANGES/VISITS", "LAST CHANGE", "HOW"],
-                (
-                    (
-                        row["url"],
-                        row["kind"],
-                        "paused" if row["paused"] else row["next_visit_at"],
-                        "-" if row["gap_s"] is None else span(row["gap_s"]),
-                        f"{row['n_changes']}/{row['n_visits']}",
-                        row["last_change_at"] or "-",
-                        ", ".join(deviations(row)) or "-",
-                    )
-                    for row in shown
-                ),
-            )
-        n_all = store.counts(house.clock.now())["resources"]
+            n = _listed(shown, now)
+        n_all = store.counts(now)["resources"]
         if n_all == 0:
-            terminal.note("Nothing is being watched yet; add something with `recrawl add URL`.")
+            terminal.note(f"Nothing is watched in {house.home} yet; add something with `recrawl add URL`.")
+        elif not n:
+            terminal.note(nothing_matches(store, tag=tag, host=host, text=text))
         elif not all_ and next(rows, None) is not None:
             terminal.note(
                 f"The first {limit} of more; {n_all:,} are watched in all. See more with --limit or --all."
             )
+
+
+def _listed(rows: Iterable[Row], now: float) -> int:
+    """A table for whoever reads it: with whole instants for a program, with how far off for a person, and
+    there in few columns: how it is looked at stands below the URL, where nothing of it is cut."""
+    from recrawl.app.quantity import away, instant, short
+    from recrawl.app.rows import deviations
+    from recrawl.schedule.reason import span
+
+    person = sys.stdout.isatty()
+
+    def moment(at: str | None) -> str:
+        return "-" if at is None else away(instant(at), now) if person else at
+
+    cells = []
+    for row in rows:
+        how = ", ".join(deviations(row))
+        gap_s = row["gap_s"]
+        cells.append(
+            [
+                f"{row['url']}\n  {how}" if person and how else row["url"],
+                row["kind"],
+                "paused" if row["paused"] else moment(row["next_visit_at"]),
+                "-" if gap_s is None else short(gap_s) if person else span(gap_s),
+                f"{row['n_changes']}/{row['n_informative']}",
+                moment(row["last_change_at"]),
+                *([] if person else [how or "-"]),
+            ]
+        )
+    columns = ["URL", "KIND", "NEXT VISIT", "GAP", "CHANGES", "LAST CHANGE", "HOW"]
+    terminal.say_table(columns[: 6 if person else 7], cells)
+    return len(cells)
 
 
 def remove(
@@ -243,11 +282,15 @@ def remove(
     from recrawl.errors import BadInputError
 
     chosen = options.choice(urls, tag, host)
-    with options.opened(home) as house:
+    with options.opened(home, new=False) as house:
+        options.must_reach(house, chosen)
         n = sum(1 for _ in watchlist.chosen(house.store, chosen))
         if n and not yes:
             if not sys.stdin.isatty():
                 raise BadInputError(f"This would remove {n:,} with their history; add --yes if you mean it.")
             typer.confirm(f"Remove {n:,} with their history?", abort=True, err=True)
-        n = watchlist.remove(house.store, house.secrets, chosen)
+        with terminal.working("Removing …") as tell:
+            n = watchlist.remove(
+                house.store, house.secrets, chosen, lambda n: tell(f"Removing … {n:,} so far")
+            )
     terminal.say_count("Removed", n, json)

@@ -19,7 +19,7 @@ from recrawl.errors import BadUrlError
 from recrawl.model import Access, Failure, Fetch, Header, Kind, Manner, Outcome, Request
 from recrawl.observe.chromium import NO_LIBRARY, BrowserError, Chromium
 from recrawl.observe.rendering import Ask, Rendered, RenderLimits, rendered
-from recrawl.urls import host_key
+from recrawl.urls import host_key, parsed
 
 if TYPE_CHECKING:
     from playwright.async_api import Playwright
@@ -152,19 +152,19 @@ def _plain(request: Request) -> Request:
 def _asking(request: Request, web: Fetcher, waits: list[float]) -> Ask:
     """How the page's scripts ask the web.
 
-    What was allowed for the resource (private addresses, secrets) holds for its own host alone: a page
-    decides what its scripts ask for, and they can tell others what they read.
+    What was allowed for the resource (private addresses, secrets) holds for its own origin alone, scheme and
+    port included: a page decides what its scripts ask for, and they can tell others what they read.
     """
-    home = host_key(request.url)
+    home = parsed(request.url).origin()
     access = request.access or _NOBODY
     lines: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask(url: str, accept: str, reader: str) -> Fetch:
         try:
             host = host_key(url)
+            at_home = parsed(url).origin() == parsed(reader).origin() == home
         except BadUrlError:
-            host = ""  # the fetcher says what is wrong with it
-        at_home = host == host_key(reader) == home
+            host, at_home = "", False  # the fetcher says what is wrong with it
         asked = Request(
             url=url,
             accept=accept,

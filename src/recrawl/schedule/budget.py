@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf
+from math import exp, inf, log
 
 from recrawl.contracts import Quote
 from recrawl.model import DAY_S
+
+TOLERANCE = 1e-5  # of the price and of the demand, as shares
 
 
 def demand_per_day(quote: Quote, price: float) -> float:
@@ -29,13 +31,20 @@ def price_for(quote: Quote, per_day: float, *, guess: float = 1.0) -> float:
         low, high = high, high * 16.0
     while demand_per_day(quote, low) <= per_day:
         low, high = low / 16.0, low
-    while high / low > 1.0 + 1e-6:
-        middle = (low * high) ** 0.5
-        if demand_per_day(quote, middle) > per_day:
-            low = middle
+    # Demand falls with the price nearly as a power of it, so a straight line in log-log (the Illinois
+    # variant of false position, which never gets stuck on one side) finds it in a few steps.
+    x0, x1 = log(low), log(high)
+    y0, y1 = (log(demand_per_day(quote, price) / per_day) for price in (low, high))
+    kept = 0
+    while x1 - x0 > TOLERANCE and -y1 > TOLERANCE:
+        x = x0 + (x1 - x0) * (y0 / (y0 - y1) if y0 - y1 > 0.0 else 0.5)
+        x = min(max(x, x0 + TOLERANCE / 4), x1 - TOLERANCE / 4)
+        y = log(demand_per_day(quote, exp(x)) / per_day)
+        if y > 0.0:
+            x0, y0, y1, kept = x, y, (y1 / 2.0 if kept < 0 else y1), -1
         else:
-            high = middle
-    return high
+            x1, y1, y0, kept = x, y, (y0 / 2.0 if kept > 0 else y0), 1
+    return exp(x1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,14 +93,16 @@ def check_a_moved_resource_waits_its_turn_at_the_new_host(make: MakeStore) -> No
 
 def check_a_visit_under_way_during_a_move_counts(make: MakeStore) -> None:
     with store_with(make, A, A2) as store:
+        store.replan(plans({1: T0, 2: T0 + 50.0}))
         lease = lease_of(store, A, T0)
         store.move(1, C, "c.example", T0 + 1.0)
         redirected(store, lease, T0 + 2.0, C, T0 - 9.0)
         assert len(list(store.visits(1))) == 1
         assert list(store.moved()) == []  # it lives there already
-        assert claimed(store, T0 + 3.0) == [A2]  # its old host is free again
+        assert store.ready_at(T0 + 3.0) == T0 + 50.0
+        assert claimed(store, T0 + 50.0) == [A2]  # its old host is free again
         store.remove([2])
-        assert store.ready_at(T0 + 3.0) == T0 + 2.0 + 7_200.0  # planned by that visit
+        assert store.ready_at(T0 + 50.0) == T0 + 2.0 + 7_200.0  # planned by that visit
         assert claimed(store, T0 + 2.0 + 7_200.0) == [C]
 
 

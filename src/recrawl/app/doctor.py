@@ -1,0 +1,174 @@
+"""Looking for trouble: each thing by itself, so that one that is broken hides no other."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from recrawl import __version__
+from recrawl.app import config as configuration
+from recrawl.app.access import FILE_NAME as SECRETS_FILE
+from recrawl.app.access import Secrets
+from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE, open_house
+from recrawl.app.config import Config
+from recrawl.app.health import absent_parts, settings, unsound
+from recrawl.app.quantity import iso
+from recrawl.app.registry import GROUPS, names, part
+from recrawl.errors import RecrawlError
+from recrawl.observe.chromium import browser_found
+
+_LOW_DISK_BYTES = 2**30
+_LIBRARIES = ("aiohttp", "numpy", "pydantic", "selectolax", "yarl")
+# Well before and after anyone will run this version: a clock outside is wrong.
+_SANE_CLOCK = (1_735_689_600.0, 4_102_444_800.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `ok` None: worth knowing, not wrong."""
+
+    name: str
+    ok: bool | None
+    finding: str
+
+
+def doctor(home: Path, now: float) -> Iterator[Check]:
+    """Look at everything that can be looked at without asking the network."""
+    yield from _looked("recrawl", _versions)
+    yield from _looked("home", lambda: _home(home))
+    config = Config.model_construct()
+    try:
+        config = configuration.load(home)
+    except RecrawlError as problem:
+        yield Check("settings", False, str(problem))
+    else:
+        yield from _looked("settings", lambda: _configured(config, home))
+    yield from _looked("clock", lambda: [_clock(now)])
+    yield from _looked("disk", lambda: [_disk(home)])
+    for group in GROUPS:
+        yield from _looked(group, lambda group=group: [_parts(group)])  # type: ignore[misc]
+    yield from _looked("names", lambda: [_names_resolved()])
+    yield from _looked("browser", lambda: [_browser()])
+    yield from _looked("secrets", lambda: _secrets(home))
+    yield from _looked("store", lambda: _kept(home, config, now))
+
+
+def _looked(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
+    try:
+        yield from look()
+    except RecrawlError as problem:
+        yield Check(name, False, str(problem))
+    except Exception as problem:  # whatever it is, the rest is looked at all the same
+        yield Check(name, False, f"cannot be looked at ({type(problem).__name__}: {problem})")
+
+
+def _versions() -> Iterator[Check]:
+    yield Check("recrawl", True, f"{__version__} on Python {platform.python_version()}, {platform.system()}")
+    yield Check("libraries", True, ", ".join(f"{name} {installed_version(name)}" for name in _LIBRARIES))
+
+
+def _home(home: Path) -> Iterator[Check]:
+    there = _nearest(home)
+    if not there.is_dir():
+        yield Check("home", False, f"{there} is a file, not a folder; choose another with --home")
+        return
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as problem:
+        yield Check(
+            "home", False, f"{there} cannot be written ({problem.strerror}); see to it, or use --home"
+        )
+        return
+    yield Check("home", True, str(home) if there == home else f"{home}, which `recrawl add` will make")
+
+
+def _nearest(home: Path) -> Path:
+    """The home, or what there is on the way to it."""
+    return next(place for place in (home.absolute(), *home.absolute().parents) if place.exists())
+
+
+def _configured(config: Config, home: Path) -> Iterator[Check]:
+    path = home / configuration.FILE_NAME
+    yield Check("settings", True, str(path) if path.exists() else f"defaults; {path} would change them")
+    for row in settings(config, home):
+        if row["from"] != "default":
+            yield Check("settings", True, f"{row['name']} = {row['written']} (from {row['from']})")
+    yield from (Check("settings", False, problem) for problem in absent_parts(config.schedule))
+    if not config.fetching.contact:
+        finding = "none is set: set fetching.contact, so that servers' owners can reach you"
+        yield Check("contact", None, finding)
+
+
+def _clock(now: float) -> Check:
+    sane = _SANE_CLOCK[0] < now < _SANE_CLOCK[1]
+    return Check(
+        "clock", sane, f"{iso(now)}" if sane else f"{iso(now)} cannot be right: set the system's clock"
+    )
+
+
+def _disk(home: Path) -> Check:
+    free = shutil.disk_usage(_nearest(home)).free
+    enough = free >= _LOW_DISK_BYTES
+    return Check("disk", enough, f"{free / 2**30:.1f} GiB free" + ("" if enough else ": make room soon"))
+
+
+def _parts(group: str) -> Check:
+    broken = []
+    for name in names(group):
+        try:
+            part(group, name)
+        except RecrawlError as problem:
+            broken.append(str(problem))
+    return Check(group, not broken, "; ".join(broken) or ", ".join(names(group)))
+
+
+def _names_resolved() -> Check:
+    path = Path("/etc/resolv.conf")
+    text = path.read_text("utf-8", errors="replace") if path.exists() else ""
+    servers = [line.split()[1] for line in text.splitlines() if line.startswith("nameserver ")]
+    if servers:
+        return Check("names", True, f"asked of {', '.join(servers)}")
+    return Check("names", None, f"no server of names in {path}: only addresses can be visited")
+
+
+def _browser() -> Check:
+    there, finding = browser_found()
+    return Check("browser", there or None, finding if there else f"pages cannot be rendered; {finding}")
+
+
+def _secrets(home: Path) -> Iterator[Check]:
+    path = home / SECRETS_FILE
+    if path.exists():
+        n = len(Secrets(path).layers())
+        yield Check(
+            "secrets", True, f"kept for {n} {'scope' if n == 1 else 'scopes'}; only you can read them"
+        )
+
+
+def _kept(home: Path, config: Config, now: float) -> Iterator[Check]:
+    if not (home / STORE_FILE).exists():
+        yield Check("store", None, "there is none yet: `recrawl add URL` makes it")
+        return
+    problems = [problem.what for problem in unsound(home / STORE_FILE)]
+    if problems:
+        remedy = "bring the file back from a backup, or choose another --home"
+        yield Check("store", False, f"{home / STORE_FILE}: {'; '.join(problems)}; {remedy}")
+        return
+    with open_house(home, config=config, reading=True) as house:
+        counts, files = house.store.counts(now), house.store.files()
+    finding = ", ".join(f"{counts[name]:,} {name}" for name in ("resources", "visits", "versions"))
+    yield Check("store", True, f"sound: {finding}")
+    folder = home / ARCHIVE_FOLDER
+    short = [
+        name
+        for name, length in files.items()
+        if not (folder / name).exists() or (folder / name).stat().st_size < length
+    ]
+    finding = f"all files are there ({len(files):,}); `recrawl verify` reads every byte"
+    missing = f"missing or too short: {', '.join(short)}; put them back from a copy"
+    yield Check("archive", not short, missing if short else finding)
