@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 import venv
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,8 +81,16 @@ def origin() -> Iterator[str]:
 
 def asked(url: str, data: bytes | None = None, **headers: str) -> Any:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    with urllib.request.urlopen(urllib.request.Request(url, data, named), timeout=60) as answer:  # noqa: S310
-        return json.loads(answer.read())
+    request = urllib.request.Request(url, data, named)  # noqa: S310
+    for _ in range(300):  # it answers some time after it has written its settings
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+                return json.loads(answer.read())
+        except urllib.error.URLError as problem:
+            if not isinstance(problem.reason, ConnectionRefusedError):
+                raise
+            time.sleep(0.2)
+    raise SystemExit("changedetection.io does not answer; install it anew with --install")
 
 
 def pages_per_cpu_s(run: Sequence[str], urls: Path, none: Path, record: Path) -> float:
