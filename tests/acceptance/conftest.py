@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,10 @@ class Cli:
         assert "Traceback" not in done.stderr, done.stderr
         assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
         return done
+
+    def having(self, **env: str) -> Cli:
+        """The same home with other variables."""
+        return replace(self, env={**self.env, **env})
 
     def started(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.app import config
-from recrawl.app.quantity import instant, iso, seconds, visits_per_day
+from recrawl.app.quantity import away, instant, iso, seconds, visits_per_day, written
 from recrawl.errors import BadInputError, BadSettingError
 
 
@@ -36,6 +36,19 @@ def test_the_file_wins_over_the_defaults_and_the_environment_over_the_file(
         ('[gaps]\nmin_gap = "soon"\n', "gaps.min_gap"),
         ("[fetching]\nspeed = 3\n", "fetching.speed: is not a setting"),
         ("[colours]\nred = 1\n", "colours: is not a setting"),
+        ("[schedule]\nbudgte = 3\n", "did you mean schedule.budget"),
+        ("budget = 3\n", "budget: is not a setting .did you mean schedule.budget"),
+        ("schedule = 3\n", r"schedule: is a section; write \[schedule\]"),
+        ("[schedule]\nbudget = true\n", "schedule.budget: true and false"),
+        ("[fetching]\nconcurrency = true\n", "fetching.concurrency: true and false"),
+        ("[gaps]\nweight = true\n", "gaps.weight: true and false"),
+        ("[gaps]\nweight = inf\n", "gaps.weight"),
+        ("[gaps]\nmin_gap = inf\n", "gaps.min_gap"),
+        ('[gaps]\nmin_gap = "2d"\nmax_gap = "1d"\n', "min_gap .2 days. is longer than max_gap .1 day."),
+        ("[fetching]\nslow_factor = nan\n", "fetching.slow_factor"),
+        ('[fetching]\ncontact = "a@b.example\\r\\nX-Evil: 1"\n', "fetching.contact"),
+        ('[fetching]\ncontact = "ü@b.example"\n', "fetching.contact.*ASCII"),
+        ('[archiving]\noperator = "a\\r\\nb"\n', "archiving.operator"),
         ("budget = \n", "not a TOML file"),
     ],
 )
@@ -43,6 +56,69 @@ def test_a_setting_that_does_not_fit_is_told_by_name(tmp_path: Path, text: str, 
     (tmp_path / config.FILE_NAME).write_text(text)
     with pytest.raises(BadSettingError, match=said):
         config.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("variable", "said"),
+    [
+        ("RECRAWL_SCHEDUL__BUDGET", "did you mean RECRAWL_SCHEDULE__BUDGET"),
+        ("RECRAWL_SCHEDULE_BUDGET", "did you mean RECRAWL_SCHEDULE__BUDGET"),
+        ("RECRAWL_FETCHING__CONTCAT", "did you mean RECRAWL_FETCHING__CONTACT"),
+        ("RECRAWL_HOEM", "did you mean RECRAWL_HOME"),
+        ("RECRAWL_COLOURS__RED", "is not a setting"),
+        ("RECRAWL_GAPS", "is a section, not a setting"),
+    ],
+)
+def test_a_variable_that_sets_nothing_is_told_with_the_nearest_that_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, "5")
+    with pytest.raises(BadSettingError, match=said):
+        config.load(tmp_path)
+
+
+def test_variables_of_other_programs_are_their_own_affair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECRAWL_FAULT_COUNT", "5")
+    config.load(tmp_path)
+
+
+def test_a_settings_file_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / config.FILE_NAME).mkdir()
+    with pytest.raises(BadSettingError, match=config.FILE_NAME):
+        config.load(tmp_path)
+
+
+def test_values_are_written_as_people_write_them_and_counted_as_programs_do() -> None:
+    shown = {name: value for name, value, _, _ in config.rows()}
+    assert shown["gaps.max_gap"] == "180 days"
+    assert shown["schedule.budget"] == "2000/day"
+    values = config.values(config.Config.model_construct())
+    assert values["gaps.max_gap"] == 180 * 86_400.0
+    assert values["fetching.allow_files"] == []
+    assert values["fetching.concurrency"] == 64
+    assert values.keys() == shown.keys()
+
+
+@pytest.mark.parametrize("span_s", [1.0, 60.0, 61.0, 3600.0, 5400.0, 86_400.0, 1.5 * 86_400.0, 0.1, 1e-3])
+def test_a_length_of_time_reads_as_it_is_written(span_s: float) -> None:
+    assert seconds(written(span_s)) == span_s
+
+
+def test_how_far_off_a_moment_is_fits_into_a_column() -> None:
+    assert [away(at, 1000.0) for at in (1000.0, 1000.5, 13_600.0, -171_800.0)] == [
+        "now",
+        "in 0.5 s",
+        "in 3.5 h",
+        "2 d ago",
+    ]
+    assert max(len(away(10.0**n, 0.0)) for n in range(-1, 10)) <= len("in 11574 d")
+
+
+def test_a_year_and_a_month_mean_their_beginning() -> None:
+    assert iso(instant("2026")) == "2026-01-01T00:00:00Z"
+    assert iso(instant("2026-03")) == "2026-03-01T00:00:00Z"
 
 
 def test_every_setting_has_a_description_and_a_variable_that_sets_it(

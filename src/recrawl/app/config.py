@@ -206,6 +206,8 @@ def load(home: Path) -> Config:
     wrong = "; ".join(_unknown_variables())
     if wrong:
         raise BadSettingError(f"{wrong}. Mend or unset it; `recrawl doctor` shows what holds.")
+    if path.is_dir():  # which the library would pass over
+        raise BadSettingError(f"{path} is a folder; settings are in a file of that name.")
     try:
         return Config(file=path if path.exists() else None)  # type: ignore[call-arg]
     except ValidationError as problem:

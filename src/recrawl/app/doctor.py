@@ -161,7 +161,8 @@ def _kept(home: Path, config: Config, now: float) -> Iterator[Check]:
         return
     with open_house(home, config=config, reading=True) as house:
         counts, files = house.store.counts(now), house.store.files()
-    finding = ", ".join(f"{counts[name]:,} {name}" for name in ("resources", "visits", "versions"))
+    kept = [(counts[f"{noun}s"], noun) for noun in ("resource", "visit", "version")]
+    finding = ", ".join(f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s" for n, noun in kept)
     yield Check("store", True, f"sound: {finding}")
     folder = home / ARCHIVE_FOLDER
     short = [

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterable
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -239,8 +240,8 @@ def _listed(rows: Iterable[Row], now: float) -> int:
 
     person = sys.stdout.isatty()
 
-    def moment(at: str | None) -> str:
-        return "-" if at is None else away(instant(at), now) if person else at
+    def moment(at: str | None, *, since_at: float = -inf) -> str:
+        return "-" if at is None else away(max(instant(at), since_at), now) if person else at
 
     cells = []
     for row in rows:
@@ -250,7 +251,7 @@ def _listed(rows: Iterable[Row], now: float) -> int:
             [
                 f"{row['url']}\n  {how}" if person and how else row["url"],
                 row["kind"],
-                "paused" if row["paused"] else moment(row["next_visit_at"]),
+                "paused" if row["paused"] else moment(row["next_visit_at"], since_at=now),
                 "-" if gap_s is None else short(gap_s) if person else span(gap_s),
                 f"{row['n_changes']}/{row['n_informative']}",
                 moment(row["last_change_at"]),

@@ -1,0 +1,107 @@
+"""The doctor is there for when things are broken; what one check meets hides no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+X = "https://x.example/"
+LAST = "store"  # what is looked at last, or last but one
+
+
+class Cli(Protocol):
+    home: Path
+
+    def __call__(
+        self, *args: str, code: int = 0, text: str | None = None, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]: ...
+
+
+def findings(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    """The last finding of each name, with its word before it."""
+    return {line.split()[1]: line for line in done.stdout.splitlines()}
+
+
+def test_a_store_that_is_garbage_is_one_finding_among_others(cli: Cli) -> None:
+    cli.home.mkdir()
+    (cli.home / "recrawl.sqlite").write_bytes(b"no database" * 1000)
+    found = findings(cli("doctor", code=1))
+    assert found["store"].startswith("WRONG")
+    assert found["disk"].startswith("ok")
+
+
+def test_settings_that_are_broken_hide_nothing(cli: Cli) -> None:
+    cli("add", X)
+    (cli.home / "recrawl.toml").write_text("[schedule\n")
+    found = findings(cli("doctor", code=1))
+    assert "not a TOML file" in found["settings"]
+    assert found["settings"].startswith("WRONG")
+    assert "1 resource," in found["store"]
+
+
+def test_a_home_below_a_file_is_told(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for place in (tmp_path / "file", tmp_path / "file" / "home"):
+        found = findings(cli("--home", str(place), "doctor", code=1))
+        assert found["home"].startswith("WRONG")
+        assert "is a file" in found["home"]
+        assert LAST in found
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_cannot_be_written_is_told(cli: Cli) -> None:
+    cli.home.mkdir(mode=0o500)
+    assert "cannot be written" in findings(cli("doctor", code=1))["home"]
+
+
+def test_a_home_on_a_file_system_that_cannot_be_written_is_told(cli: Cli) -> None:
+    assert "cannot be written" in findings(cli("--home", "/proc/recrawl", "doctor", code=1))["home"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("goal", "capture"), ("policy", "uniform"), ("predictor", "gamma")]
+)
+def test_a_part_that_is_not_there_is_told_before_a_run_needs_it(cli: Cli, name: str, told: str) -> None:
+    env = {f"RECRAWL_SCHEDULE__{name.upper()}": "fame"}
+    wrong = findings(cli("doctor", env=env, code=1))["settings"]
+    assert wrong.startswith("WRONG")
+    assert told in wrong
+    shown = cli("config", env=env, code=1)
+    assert f"schedule.{name}\tfame" in shown.stdout
+    assert told in shown.stderr
+
+
+def test_secrets_that_others_may_read_are_told(cli: Cli) -> None:
+    cli("add", X)
+    cli("access", "set", X, "--bearer", "--stdin", text="x\n")
+    assert findings(cli("doctor"))["secrets"].startswith("ok")
+    (cli.home / "secrets.json").chmod(0o644)
+    assert "chmod 600" in findings(cli("doctor", code=1))["secrets"]
+
+
+def test_the_findings_are_json_too(cli: Cli) -> None:
+    (cli.home.parent / "home").mkdir()
+    (cli.home / "recrawl.sqlite").write_bytes(b"no database" * 1000)
+    found = {row["name"]: row["ok"] for row in json.loads(cli("doctor", "--json", code=1).stdout)}
+    assert (found["store"], found["disk"], found["contact"]) == (False, True, None)
+
+
+# -- settings --------------------------------------------------------------------------------------------
+
+
+def test_a_variable_that_is_misspelt_stops_every_command_but_the_doctor(cli: Cli) -> None:
+    env = {"RECRAWL_SCHEDUL__BUDGET": "5"}
+    assert "RECRAWL_SCHEDULE__BUDGET" in cli("status", env=env, code=2).stderr
+    assert "RECRAWL_SCHEDULE__BUDGET" in findings(cli("doctor", env=env, code=1))["settings"]
+
+
+def test_the_demo_asks_nothing_of_the_environment(cli: Cli, tmp_path: Path) -> None:
+    env = {"RECRAWL_GAPS__MIN_GAP": "abc", "RECRAWL_FETCHING__MAX_BYTES": "none"}
+    done = cli("demo", "--for", "1s", "--json", "--home", str(tmp_path / "demo"), env=env)
+    assert json.loads(done.stdout)["budget_per_day"] == 100.0
