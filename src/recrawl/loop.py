@@ -20,6 +20,7 @@ import numpy as np
 from recrawl.contracts import Forecasts, Policy, Predictor, Store
 from recrawl.finding import Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
 from recrawl.model import (
+    DAY_S,
     Batch,
     Completion,
     Floats,
@@ -33,7 +34,6 @@ from recrawl.model import (
 from recrawl.schedule.budget import Allowance, demand_per_day, price_for
 from recrawl.terms import Terms, noted_terms
 
-DAY_S = 86_400.0
 STALE_S = 60.0  # settings that change often do not make the price be found at every turn
 
 
