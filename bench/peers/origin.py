@@ -34,6 +34,9 @@ class Origin(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._got = b""
+        # Only an address for all can serve the whole of 127.0.0.0/8; nobody else is meant.
+        if not str(transport.get_extra_info("peername")[0]).startswith("127."):
+            transport.abort()
 
     def data_received(self, data: bytes) -> None:
         self._got += data

@@ -80,8 +80,9 @@ def test_a_variable_that_sets_nothing_is_told_with_the_nearest_that_does(
 def test_variables_of_other_programs_are_their_own_affair(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    plain = config.load(tmp_path)
     monkeypatch.setenv("RECRAWL_FAULT_COUNT", "5")
-    config.load(tmp_path)
+    assert config.load(tmp_path) == plain
 
 
 def test_a_settings_file_that_is_none_is_told(tmp_path: Path) -> None:
