@@ -130,6 +130,7 @@ class Chromium:
             raise BrowserError(_told(problem)) from None
         try:
             yield context
+            await self._look()  # what it took since the last look counts as well
         except BrowserError:
             self.kill()  # it would not answer to its closing either
             raise
@@ -167,12 +168,18 @@ class Chromium:
 
     async def _watched(self) -> None:
         """Scripts have a limit of their own; what they make of the page and its pictures has only this."""
-        while self._group is not None:
-            if await asyncio.to_thread(_own_bytes, self._group) > self._memory_bytes:
-                self.too_large = True
-                self.kill()
-                return
-            await asyncio.sleep(_LOOK_S)
+        with suppress(BrowserError):
+            while self._group is not None:
+                await self._look()
+                await asyncio.sleep(_LOOK_S)
+
+    async def _look(self) -> None:
+        if self._group is None:
+            return
+        if await asyncio.to_thread(_own_bytes, self._group) > self._memory_bytes:
+            self.too_large = True
+            self.kill()
+            raise BrowserError("it took too much memory")
 
 
 async def _process_group(browser: Browser) -> int | None:
