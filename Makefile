@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 FOR ?= 30
 
-.PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser
+.PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,10 +17,13 @@ setup-dev:
 setup-browser: setup-dev
 	@scripts/setup browser || true # without one, what needs it is skipped and says why
 
+setup-pywb: setup-dev
+	@scripts/setup pywb || true # the same
+
 demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 	@.venv/bin/recrawl demo --for $(FOR)
 
-test: lint setup-browser ## every check and every test
+test: lint setup-browser setup-pywb ## every check and every test
 	$(PY) -m pytest
 
 lint: setup-dev ## style, types, and the layers that imports keep to
@@ -42,6 +45,7 @@ docs: setup-dev ## write docs/reference from the code
 lock: ## pin every dependency anew (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra build pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra dev pyproject.toml -o requirements-dev.lock
+	echo pywb | uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate - -o requirements-pywb.lock
 
 clean: ## remove the environment and all caches
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-pywb .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

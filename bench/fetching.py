@@ -29,7 +29,7 @@ from typing import Any
 
 HERE = Path(__file__).parent / "peers"
 PEERS = Path(os.environ.get("RECRAWL_BENCH_PEERS") or Path.home() / ".cache" / "recrawl-bench")
-PACKAGES = {"scrapy": "scrapy", "changedetection": "changedetection.io"}
+PACKAGES = {"scrapy": ["scrapy", "warcio"], "changedetection": ["changedetection.io"]}
 RECRAWL = str(Path(sys.executable).parent / "recrawl")
 N_HOSTS, N_PAGES = 200, 25  # pages a host: one robots.txt for so many
 N_CHECKS = 400
@@ -174,9 +174,9 @@ def memory_mb(folder: Path, port: str) -> float:
 
 
 def install() -> None:
-    for name, package in PACKAGES.items():
+    for name, packages in PACKAGES.items():
         venv.create(PEERS / name, with_pip=True)
-        pip = [str(PEERS / name / "bin" / "python"), "-m", "pip", "install", "-q", "-U", package]
+        pip = [str(PEERS / name / "bin" / "python"), "-m", "pip", "install", "-q", "-U", *packages]
         subprocess.run(pip, check=True)
 
 
@@ -209,6 +209,9 @@ def main() -> None:
             print(f"Scrapy, headers and digests     {theirs:7,.0f}   recrawl is {fetched / theirs:.1f} x")
         whole = whole_runs(base, urls)
         print(f"recrawl run, all that it does   {whole:7,.0f}")
+        if there("scrapy"):
+            theirs = pages_per_cpu_s([*spider, "--warc"], urls, none, record)
+            print(f"Scrapy, the same WARC records   {theirs:7,.0f}   recrawl is {whole / theirs:.1f} x")
         if there("changedetection"):
             theirs = checks_per_cpu_s(port, base / "cd", listed[:: len(listed) // N_CHECKS][:N_CHECKS])
             print(f"changedetection.io, all         {theirs:7,.0f}   recrawl is {whole / theirs:.1f} x")

@@ -18,7 +18,7 @@ PAGE = b"<!doctype html><title>News</title><p>Nothing new today." + b"<p>padding
 
 
 def archive_in(folder: Path, **settings: Any) -> WarcArchive:
-    return WarcArchive(folder, now=lambda: AT, **settings)
+    return WarcArchive(folder, **{"now": lambda: AT, **settings})
 
 
 def fetched(body: bytes = PAGE, headers: tuple[Header, ...] = (), **said: Any) -> Fetch:

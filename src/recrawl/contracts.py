@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from recrawl.model import (
+    Adoption,
     Batch,
     Completion,
+    Erasure,
     Fetch,
     Floats,
     Hold,
@@ -17,8 +21,10 @@ from recrawl.model import (
     Kind,
     Lease,
     NewResource,
+    Part,
     Plan,
     Plans,
+    Replacement,
     Request,
     Resource,
     Scope,
@@ -96,6 +102,8 @@ class Detector(Protocol):
         """A digest of what counts: two snapshots with equal ones have not changed."""
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict: ...
+    def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:
+        """The parts in which they differ, whatever the lens masks; none where it cannot tell them apart."""
 
 
 class Forecasts(Protocol):
@@ -160,12 +168,22 @@ class Archive(Protocol):
     def sync(self) -> Mapping[str, int]:
         """Make all that was put durable; the length of every file that grew, by name."""
 
-    def recover(self, committed: Callable[[], Mapping[str, int]]) -> Sequence[str]:
-        """Cut every file that no living process writes to what the store knows of; say what was cut.
+    def recording(self) -> AbstractContextManager[None]:
+        """Held from the first `put` until that is recorded: meanwhile no file is exchanged for another."""
+
+    def recover(
+        self,
+        committed: Callable[[], Mapping[str, int]],
+        doomed: Callable[[], Container[str]] = tuple,
+    ) -> Sequence[str]:
+        """Cut every file that no living process writes to what the store knows of; say what was cut. Those
+        that are doomed are left alone.
 
         The store is asked once a file is locked, so that nothing recorded just before is lost."""
 
     def snapshot(self, version: Version) -> Snapshot: ...
+    def opened(self, name: str) -> BinaryIO: ...  # a whole file, to read, wherever it lies
+    def cdxj(self) -> Iterator[str]: ...  # the index of all files, in order, wherever they lie
     def verify(self, versions: Iterable[Version]) -> Iterator[tuple[Version, str]]: ...
     def close(self) -> None: ...
 
@@ -204,6 +222,13 @@ class Store(Protocol):
     ) -> list[Lease]: ...
     def release(self, leases: Sequence[Lease], gate_at: float) -> None: ...  # hosts left alone until then
     def complete(self, done: Sequence[Completion], files: Mapping[str, int] | None = None) -> list[bool]: ...
+    def adopt(
+        self, past: Sequence[Adoption], *, now: float, files: Mapping[str, int] | None = None
+    ) -> list[bool]:
+        """Record visits that were made elsewhere; gates stay as they are. Versions are numbered in the order
+        of time: later ones make way. Refused where the host is leased, or the resource was visited meanwhile
+        or removed."""
+
     def hold(self, host: str, *, now: float, lease_s: float, by: str = "") -> Hold | None:
         """Lease a host alone; None while it is leased or gated."""
 
@@ -219,11 +244,52 @@ class Store(Protocol):
 
     # what happened
     def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
+    def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are
     def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first
+    def history(
+        self,
+        resource_id: int,
+        *,
+        from_at: float = -inf,
+        until_at: float = inf,
+        newest_first: bool = False,
+        limit: int,
+    ) -> Sequence[Version]:
+        """By time, the versions that are part of its history, `until_at` itself not among them."""
+
     def standing(self, resource_id: int) -> tuple[Standing, Plan | None]: ...
     def n_visits_since(self, at: float) -> int: ...
     def counts(self, now: float) -> Mapping[str, int]: ...
     def files(self) -> Mapping[str, int]: ...  # committed length of every archive file
+    def holding(self, digests: Sequence[str]) -> Mapping[str, Version]:
+        """By digest, the newest version of any resource that is worth sharing (`Version.worth_sharing`)."""
+
+    def carried(self) -> Mapping[str, str]: ...  # the address of every archive file that was carried away
+    def carry(self, name: str, address: str) -> None: ...  # it lies there now; empty: in the folder again
+
+    # what is taken out
+    def wanted(self, leases: Sequence[Lease]) -> list[bool]:
+        """Whether what these visits found may be kept: not where the resource was removed or erased since."""
+
+    def placed(self, file: str, offset: int | None = None) -> Sequence[Version]: ...  # payloads in this file
+    def crowded(self) -> Iterator[int]: ...  # resources with more than two versions, flagged ones counted
+    def replace(self, made: Replacement) -> bool:
+        """Record that files were written anew; the old ones are doomed. Nothing is recorded, and the answer
+        is False, where a version lies in an old file that was neither moved nor dropped."""
+
+    def doom(self, names: Sequence[str]) -> None: ...  # files to be deleted for good, whoever comes next
+    def doomed(self) -> Mapping[str, str]: ...  # with the addresses of those that were carried away
+    def bury(self, names: Sequence[str]) -> None: ...  # they are deleted
+    def begin_erasure(self, url: str, why: str, now: float) -> None:
+        """From now on no visit that was claimed before is recorded; what its visits said is blanked."""
+
+    def end_erasure(self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = ()) -> None:
+        """All its versions are tombstones then, with the flag `erased` and nothing of their content."""
+
+    def erasures(self, url: str | None = None) -> Sequence[Erasure]: ...
+    def scrub(self) -> None: ...  # leave no trace of what was blanked or deleted
+
+    # the rest
     def note(self, key: str, value: str | None = None) -> str | None: ...  # small facts: the price …
     def exchange(self, key: str, expected: str | None, value: str) -> bool:
         """Note `value` if what is noted is still `expected`; all processes together see one order.

@@ -7,11 +7,15 @@
     │   ├── BadSettingError
     │   ├── NotWatchedError
     │   ├── WatchedAlreadyError
+    │   ├── BadBackupError     what is to be restored is not what was backed up
     │   └── UnknownPartError   no plug-in of that name is installed
     ├── StoreError             the store cannot be opened, read or written
-    │   └── NewerStoreError
+    │   ├── NewerStoreError
+    │   └── UnsoundStoreError  what it holds is not what was put there
     ├── ArchiveError           the archive cannot be read or written
-    │   └── DamagedError       what the archive holds is not what was put there
+    │   ├── DamagedError       what the archive holds is not what was put there
+    │   ├── BusyArchiveError   another process is at files that are to be written anew
+    │   └── ShelfError         where archive files were carried to cannot be reached
     ├── BusyHostError          a host must be left alone, or another process is at it
     └── PluginError            a part chosen by name is installed but broken
 
@@ -52,6 +56,10 @@ class WatchedAlreadyError(BadInputError):
     """This resource is being watched already; remove one of the two with `recrawl remove URL`."""
 
 
+class BadBackupError(BadInputError):
+    """This backup cannot be restored; use another one."""
+
+
 class UnknownPartError(BadInputError):
     """There is no part of that name; run `recrawl doctor` for the names there are."""
 
@@ -64,12 +72,24 @@ class NewerStoreError(StoreError):
     """This store was written by a newer recrawl; upgrade recrawl, or choose another --home."""
 
 
+class UnsoundStoreError(StoreError):
+    """The store is damaged; bring the file back from a backup."""
+
+
 class ArchiveError(RecrawlError):
     """The archive cannot be used; run `recrawl doctor`."""
 
 
 class DamagedError(ArchiveError):
     """The archive is damaged here; run `recrawl verify` for the whole extent."""
+
+
+class ShelfError(ArchiveError):
+    """The shelf cannot be reached; see to the network, and try again."""
+
+
+class BusyArchiveError(ArchiveError):
+    """Another process uses the archive's files; try again later."""
 
 
 class BusyHostError(RecrawlError):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, nan
 
 import numpy as np
 
 from recrawl.model import (
+    SILENCE,
+    Adoption,
     Batch,
     Changed,
     Lease,
+    Noise,
     Outcome,
     Plan,
     Seen,
@@ -34,21 +37,27 @@ class Finding:
     versions: tuple[Version, ...] = ()
     etag: str | None = None
     last_modified: str | None = None
+    noise: Noise = SILENCE
 
 
 def seen(findings: Sequence[Finding]) -> Seen:
+    return seen_in(finding.visit for finding in findings)
+
+
+def seen_in(visits: Iterable[Visit]) -> Seen:
     """The visits that teach: informative, with a verdict, and with an earlier one to compare with."""
-    visits = [
-        f.visit
-        for f in findings
-        if f.visit.informative and f.visit.changed is not Changed.UNKNOWN and isfinite(f.visit.since_at)
+    rows = [
+        (visit.resource_id, visit.since_at, visit.at, int(visit.changed), visit.event_at)
+        for visit in visits
+        if visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at)
     ]
+    ids, since_at, at, changed, event_at = zip(*rows, strict=True) if rows else ((),) * 5
     return Seen(
-        id=np.array([v.resource_id for v in visits], dtype=np.int64),
-        since_at=np.array([v.since_at for v in visits]),
-        at=np.array([v.at for v in visits]),
-        changed=np.array([int(v.changed) for v in visits], dtype=np.int8),
-        event_at=np.array([v.event_at for v in visits]),
+        id=np.array(ids, dtype=np.int64),
+        since_at=np.array(since_at, dtype=np.float64),
+        at=np.array(at, dtype=np.float64),
+        changed=np.array(changed, dtype=np.int8),
+        event_at=np.array(event_at, dtype=np.float64),
     )
 
 
@@ -56,7 +65,8 @@ def stepped(finding: Finding) -> Standing:
     """Where the resource stands after the visit."""
     before, visit = finding.lease.standing, finding.visit
     if not visit.informative:
-        return replace(before, last_at=visit.at, n_failures=before.n_failures + 1)
+        noise = replace(before.noise, disguise=finding.noise.disguise)
+        return replace(before, last_at=visit.at, n_failures=before.n_failures + 1, noise=noise)
     known = visit.changed is not Changed.UNKNOWN
     changed = visit.changed is Changed.YES
     current = [version for version in finding.versions if not version.flag]
@@ -76,7 +86,54 @@ def stepped(finding: Finding) -> Standing:
         moved_to=visit.moved_to,
         moved_since_at=before.moved_since_at if same_place else visit.at if visit.moved_to else nan,
         version=current[-1] if current else before.version,
+        noise=finding.noise,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """Findings of one resource that were made elsewhere, oldest first, each where the one before left it.
+
+    Where visits are recorded that were made later, `told` has of those and of these together what teaches.
+    """
+
+    findings: tuple[Finding, ...]
+    present: Standing  # where the resource stands
+    plan: Plan | None = None
+    told: Seen | None = None
+
+    def adopted(self) -> Standing:
+        """Where the resource stands with them."""
+        present, end = self.present, stepped(self.findings[-1])
+        if self.told is None:
+            return end
+        visits = [finding.visit for finding in self.findings if finding.visit.informative]
+        bits, newest = 0, np.argsort(self.told.at, kind="stable")[-64:]
+        for changed in self.told.changed[newest]:
+            bits = recent_bits(bits, bool(changed))
+        # Where all that was recorded before are failures, the newest that is known of it comes from here.
+        newest_known = present if present.n_informative else end
+        return replace(
+            newest_known,
+            last_at=present.last_at,
+            n_failures=present.n_failures,
+            n_informative=present.n_informative + len(visits),
+            n_changes=present.n_changes + sum(visit.changed is Changed.YES for visit in visits),
+            bits=bits,
+        )
+
+    def adoption(self, standing: Standing, plan: Plan) -> Adoption:
+        if self.told is not None and standing.n_failures and self.plan is not None:
+            plan = self.plan  # a retry stays what it is
+        gap_s = standing.gap_s if standing.n_failures else plan.gap_s
+        return Adoption(
+            resource=self.findings[0].lease.resource,
+            before=self.present,
+            visits=tuple(finding.visit for finding in self.findings),
+            versions=tuple(version for finding in self.findings for version in finding.versions),
+            standing=replace(standing, gap_s=gap_s, due_at=plan.due_at),
+            plan=plan,
+        )
 
 
 def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batch:

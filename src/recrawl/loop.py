@@ -10,7 +10,7 @@ and touches no network; what it knows is in the store and in the predictor's mem
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 from zlib import crc32
@@ -18,9 +18,10 @@ from zlib import crc32
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy, Predictor, Store
-from recrawl.finding import Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
+from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
 from recrawl.model import (
     DAY_S,
+    Adoption,
     Batch,
     Completion,
     Floats,
@@ -90,19 +91,19 @@ class Loop:
         if not n_granted:
             return []
         leases = self.store.claim(now=now, limit=n_granted, lease_s=self.lease_s, by=self.by)
-        self._charge(len(leases) - n_granted, now)
+        self.charge(len(leases) - n_granted, now)
         return leases
 
     def claim(self, resource_id: int, now: float) -> Lease | None:
         """Claim this one although it is not due; None while its host must be left alone."""
         leases = self.store.claim(now=now, limit=1, lease_s=self.lease_s, only=resource_id, by=self.by)
-        self._charge(len(leases), now)
+        self.charge(len(leases), now)
         return leases[0] if leases else None
 
     def release(self, leases: Sequence[Lease], now: float, gate_at: float) -> None:
         """Give back what was claimed and will not be visited; the hosts are left alone until `gate_at`."""
         self.store.release(leases, gate_at)
-        self._charge(-len(leases), now)
+        self.charge(-len(leases), now)
 
     def n_free(self, now: float) -> float:
         """How many visits the allowance has left at this moment."""
@@ -165,6 +166,39 @@ class Loop:
             for finding, plan, ok in zip(findings, plans, accepted, strict=True)
         ]
 
+    def adopt(
+        self,
+        chains: Sequence[Chain],
+        now: float,
+        files: Mapping[str, int] | None = None,
+        *,
+        fresh: Callable[[], Predictor],
+    ) -> list[Adoption | None]:
+        """Learn from visits that were made elsewhere, as if they had been made here in their time; recorded
+        together, in one transaction. None where the resource was visited meanwhile.
+
+        A `fresh` predictor learns a whole past anew where visits are recorded that were made later.
+        """
+        if isnan(self.price):
+            self.reprice(now)
+        self._remember([chain.findings[0] for chain in chains])
+        self.predictor.learn(seen([f for chain in chains if chain.told is None for f in chain.findings]))
+        ids = np.array([chain.findings[0].visit.resource_id for chain in chains], dtype=np.int64)
+        for i, chain in enumerate(chains):
+            if chain.told is not None:
+                anew = fresh()
+                anew.learn(replace(chain.told, id=np.zeros_like(chain.told.id)))
+                self.predictor.recall(ids[i : i + 1], anew.memory(np.zeros(1, np.int64)))
+        standings = [chain.adopted() for chain in chains]
+        plans = self._plans([chain.findings[-1] for chain in chains], standings, now)
+        memory = self.predictor.memory(ids)
+        past = [
+            chain.adoption(replace(standing, memory=(self._signature, *row)), plan)
+            for chain, standing, plan, row in zip(chains, standings, plans, memory.tolist(), strict=True)
+        ]
+        accepted = self.store.adopt(past, now=now, files=files)
+        return [adoption if ok else None for adoption, ok in zip(past, accepted, strict=True)]
+
     def reprice(self, now: float) -> Terms:
         """Find the price that the budget can pay, and plan every resource anew at it."""
         said = self.store.note("said")
@@ -203,7 +237,7 @@ class Loop:
                 return n
         return limit
 
-    def _charge(self, n: int, now: float) -> None:
+    def charge(self, n: int, now: float) -> None:
         """Spend visits that were made whether the allowance has them or not; give back where negative."""
         while n and self.per_day is not None:
             kept, allowance = self._allowance(now)
@@ -226,7 +260,7 @@ class Loop:
             self._recall(ids, np.array([f.lease.standing.memory for f in kept]))
 
     def _plans(self, findings: Sequence[Finding], standings: Sequence[Standing], now: float) -> list[Plan]:
-        told = [i for i, finding in enumerate(findings) if finding.visit.informative]
+        told = [i for i, standing in enumerate(standings) if not standing.n_failures]
         plans: dict[int, Plan] = {}
         if told:
             batch = batch_of([findings[i] for i in told], [standings[i] for i in told])

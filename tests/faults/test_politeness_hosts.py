@@ -18,7 +18,7 @@ from recrawl.app.build import House
 from recrawl.app.config import Config
 from recrawl.app.config import Fetching as FetchingConfig
 from recrawl.contracts import Fetcher
-from recrawl.live import runner as runner_module
+from recrawl.live import ground
 from recrawl.live.clock import FastClock, WallClock
 from recrawl.livingweb import Document, Host, LivingWeb, Redirect, Script, Served, Trouble, violations
 from recrawl.model import Fetch, NewResource, Outcome, Request, Settings, Visit
@@ -172,7 +172,7 @@ def test_a_host_in_trouble_is_tried_less_and_less_whatever_is_due_there(
     entries = [Document(host="sick.localhost", path=f"/{i}", troubles=down) for i in range(40)]
     healthy = Document(host="well.localhost", path="/")
     if twin:
-        monkeypatch.setattr(runner_module, "answered", lambda *_: None)
+        monkeypatch.setattr(ground, "answered", lambda *_: None)
     spell = Spell(tmp_path, Script((*entries, healthy)), speed=1_000.0, gap_s=300.0)
     log = asyncio.run(spell.run(3_600.0))
     spell.close()

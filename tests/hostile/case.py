@@ -95,6 +95,7 @@ class Case:
     request: Mapping[str, object] = field(default_factory=dict)
     check: Check = lambda _: True
     today: str = ""
+    twice: bool = False  # with the second look that a visit makes where it wants one
 
 
 async def looked(case: Case, key: str, copy: int, fetcher: Fetcher, origin: Origin) -> Sight:
@@ -105,7 +106,10 @@ async def looked(case: Case, key: str, copy: int, fetcher: Fetcher, origin: Orig
     began = time.monotonic()
     fetch = await fetcher.fetch(request)
     wall_s = time.monotonic() - began
-    judgement = await asyncio.get_running_loop().run_in_executor(_JUDGES, _judged, case, fetch)
+    run = asyncio.get_running_loop().run_in_executor
+    judgement = await run(_JUDGES, _judged, case, fetch, None)
+    if case.twice and judgement.wants_repeat:
+        judgement = await run(_JUDGES, _judged, case, fetch, await fetcher.fetch(request))
     asked, other = origin.asked[label], origin.asked[f"{label}-b"]
     return Sight(fetch=fetch, judgement=judgement, wall_s=wall_s, asked=asked, asked_other=other)
 
@@ -126,7 +130,7 @@ def hostile_fetcher(min_delay_s: float = 0.0) -> Route:
 def wrong(case: Case, sight: Sight) -> list[str]:
     """What was recorded otherwise than the table says; nothing where all is well."""
     visit, version, same_as = sight.judgement.visit, sight.judgement.version, sight.judgement.same_as
-    evidence = visit.outcome in (Outcome.TRUNCATED, Outcome.UNREADABLE)
+    evidence = visit.outcome in (Outcome.TRUNCATED, Outcome.UNREADABLE, Outcome.SUSPECT)
     claims = {
         f"the outcome is {visit.outcome}, {sight.fetch.failure}": visit.outcome in (case.outcome, *case.also),
         f"the reason is {sight.reason!r}": sight.reason in case.reasons,
@@ -150,7 +154,7 @@ def wrong_as_seen_by_the_server(case: Case, sight: Sight) -> list[str]:
     return [claim for claim, holds in claims.items() if not holds]
 
 
-def _judged(case: Case, fetch: Fetch) -> Judgement:
+def _judged(case: Case, fetch: Fetch, repeat: Fetch | None) -> Judgement:
     held = Snapshot(body=case.before, media_type=case.media_type, charset=None, url="")
     detector = _DETECTORS[detector_name(case.kind, case.media_type, case.before[:512])]
     version = Version(
@@ -179,6 +183,7 @@ def _judged(case: Case, fetch: Fetch) -> Judgement:
         detectors=_DETECTORS,
         choose=detector_name,
         load=lambda _: held,
+        repeat=repeat,
     )
 
 

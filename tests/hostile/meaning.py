@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
-from tests.hostile.case import LIMITS, PAGE, Case
+from tests.hostile.case import LIMITS, PAGE, Case, Sight
 from tests.hostile.origin import Reply, Writer, chunk, endless, moved, silence
-from tests.hostile.parsers import OK, case, packed, page
+from tests.hostile.parsers import case, packed, page
 
 from recrawl.checks.fetcher import said
 from recrawl.model import Changed, Kind, Outcome
@@ -16,30 +17,53 @@ def _flipping(*bodies: bytes) -> Reply:
     turns = count()
 
     async def script(writer: Writer) -> None:
-        writer.write(page(bodies[next(turns) % len(bodies)] % next(turns)))
+        turn = next(turns)
+        writer.write(page(bodies[turn % len(bodies)] % turn))
 
     return script
 
 
-A_PAGE = (
-    "today a page like any other: what the server said is what is recorded, the earlier version stays, and a"
-    " later visit tells that it is back"
+ARTICLE = b"<html><title>Library</title><main><h1>A new library</h1>%s</main></html>" % (
+    b"<p>The council met on Monday and agreed on a budget for the new library by the river.</p>" * 8
 )
-WALLS = (
-    [
-        case("H27", name, page(body), today=A_PAGE)
-        for name, body in [
-            ("a soft 404", b"<title>Not found</title><h1>Sorry, this page does not exist</h1>"),
-            (
-                "a login wall",
-                b"<form action=/login>User <input name=user> Password <input type=password></form>",
-            ),
-            ("a consent page", b"<h1>We value your privacy</h1><button>Accept all</button>"),
-            ("an empty shell", b"<html><div id=root></div><script src=app.js></script></html>"),
-            ("nothing", b""),
-        ]
-    ]
-    + [
+
+
+def _wall(name: str, reply: Reply, flag: str, **more: Any) -> Case:
+    """Something else than the article that we hold: kept with a flag, no change until seen twice."""
+    figures: dict[str, Any] = {"replies": {"/": reply}, "before": ARTICLE, **more}
+
+    def flagged(sight: Sight) -> bool:
+        judgement = sight.judgement
+        kept = judgement.version is not None and judgement.version.flag == flag
+        return kept and judgement.noise.disguise == flag
+
+    return Case(row="H27", name=name, outcome=Outcome.SUSPECT, check=flagged, **figures)
+
+
+WALLS = [
+    _wall(
+        "a soft 404",
+        page(b"<title>Not found</title><h1>Sorry, this page does not exist</h1>"),
+        "soft-404",
+    ),
+    _wall(
+        "a login wall",
+        page(b"<form action=/login>User <input name=user> Password <input type=password></form>"),
+        "login",
+    ),
+    _wall("a consent page", page(b"<h1>We value your privacy</h1><button>Accept all</button>"), "consent"),
+    _wall(
+        "a challenge with 200", page(b"<title>Just a moment...</title><p>Checking your browser"), "challenge"
+    ),
+    _wall("an empty shell", page(b"<html><div id=root></div><script src=app.js></script></html>"), "empty"),
+    _wall("nothing", page(b""), "empty"),
+    _wall(
+        "a login page behind a redirect",
+        moved("/login"),
+        "login",
+        replies={"/": moved("/login"), "/login": page(b"<form>User, password <input type=password></form>")},
+    ),
+    *(
         Case(
             row="H27",
             name=f"a challenge with {status}",
@@ -48,18 +72,14 @@ WALLS = (
             reasons=(f"http-{status[:3]}",),
         )
         for status in ("401 Unauthorized", "403 Forbidden", "503 Checking your browser")
-    ]
-    + [
-        Case(
-            row="H27",
-            name="a login page behind a redirect",
-            replies={"/": moved("/login"), "/login": page(b"<form>User, password</form>")},
-            outcome=OK,
-            changed=Changed.YES,
-            today=A_PAGE,
-        )
-    ]
-)
+    ),
+]
+
+
+def _cloak(name: str, *bodies: bytes, before: bytes, **more: Any) -> Case:
+    """Different with every request, and yet no change: a second look tells."""
+    return case("H28", name, _flipping(*bodies), Changed.NO, before=before, twice=True, **more)
+
 
 CLOAKS = [
     case(
@@ -69,11 +89,20 @@ CLOAKS = [
         Changed.NO,
     ),
     case("H28", "a nonce in an attribute", _flipping(PAGE.replace(b"<p>", b"<p id=%d>")), Changed.NO),
-    case(
-        "H28",
+    _cloak(
         "a nonce that everybody sees",
-        _flipping(b"<p>Rain today. You are visitor %d"),
-        today="a change, as any reader would say; that it is noise is learned from repeated fetches later",
+        b"<p>Rain today. You are visitor %d",
+        before=b"<p>Rain today. You are visitor 99",
+        check=lambda sight: (
+            [mask.shape for mask in sight.judgement.noise.masks] == ["Rain today. You are visitor {number}"]
+        ),
+    ),
+    _cloak(
+        "one content and another in turn",
+        b"<p>Rain today: 7 mm.<!-- %d -->",
+        b"<p>Rain today: 9 mm.<!-- %d -->",
+        before=b"<p>Rain today: 9 mm.",
+        check=lambda sight: len(sight.judgement.noise.twins) == 2,
     ),
 ]
 

@@ -12,6 +12,7 @@ from importlib import import_module
 import pytest
 
 from recrawl.app import versions
+from recrawl.app.comparison import compared
 from recrawl.errors import BadUrlError
 from recrawl.model import Snapshot, Version
 from recrawl.observe.pacing import retry_after_s
@@ -27,8 +28,14 @@ from recrawl.urls import canonical
 ROOMS = ("observe", "detect", "parse", "live", "urls", "app.sources", "app.versions")
 # These are quadratic, and never see more than so much.
 BOUNDED = {"recrawl.parse.charset._META": 1024, "recrawl.parse.charset._COMMENT": 1024}
-# These are only ever matched at the beginning of a line; to search for them would be quadratic.
-MATCHED = {"recrawl.observe.robots._AGENT_LINE", "recrawl.observe.robots._OUTSIDE_GROUPS"}
+# These are only ever matched at the beginning of a line or a text; to search for them would be quadratic.
+MATCHED = {
+    "recrawl.detect.choose._JSON",
+    "recrawl.observe.robots._AGENT_LINE",
+    "recrawl.observe.robots._OUTSIDE_GROUPS",
+    "recrawl.parse.rdf._DECLARED",
+    "recrawl.parse.rdf._PROLOG",
+}
 BAITS = [
     "a", " ", "\t\n", "<", "<!--", "<meta ", "<title>", "charset=", "; charset", "&", "1", "1.",
     "a.", "a-", "*",
@@ -208,5 +215,5 @@ def test_a_difference_is_shown_in_time_or_said_to_be_too_much(
 def test_the_bait_for_differences_would_be_taken() -> None:
     """Without an end to it, showing how similar lines differ takes more than the time that is given."""
     with Pool(limit_s=1.0) as short:
-        found = short.run(versions.compared, *HOSTILE_PAIRS["similar lines"], "a", "b", False)
+        found = short.run(compared, *HOSTILE_PAIRS["similar lines"], "a", "b", False)
     assert isinstance(found, ParseFailed)

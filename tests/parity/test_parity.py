@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from io import BytesIO
 from math import inf
+from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -63,18 +66,31 @@ class Shelf:
 
     def put(self, fetch: Fetch, version: Version, same_as: Version | None = None) -> Version:
         if same_as is not None:
-            return same_as
+            return replace(version, file=same_as.file, offset=same_as.offset)
         self.bodies.append(bytes(fetch.body))
         return replace(version, file="shelf", offset=len(self.bodies) - 1)
 
     def sync(self) -> Mapping[str, int]:
         return {}
 
-    def recover(self, committed: Callable[[], Mapping[str, int]]) -> Sequence[str]:  # noqa: ARG002
+    def recording(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def recover(
+        self,
+        committed: Callable[[], Mapping[str, int]],  # noqa: ARG002
+        doomed: Callable[[], Container[str]] = tuple,  # noqa: ARG002
+    ) -> Sequence[str]:
         return []
 
     def snapshot(self, version: Version) -> Snapshot:
         return Snapshot(body=self.bodies[version.offset])
+
+    def opened(self, name: str) -> BinaryIO:  # noqa: ARG002
+        return BytesIO(b"".join(self.bodies))
+
+    def cdxj(self) -> Iterator[str]:
+        return iter(())
 
     def verify(self, versions: Iterable[Version]) -> Iterator[tuple[Version, str]]:  # noqa: ARG002
         return iter(())

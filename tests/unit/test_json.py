@@ -82,6 +82,11 @@ def test_numbers_are_told_apart_by_value_and_no_digit_is_lost() -> None:
     assert changed("12345678901234567890123", "12345678901234567890124") is Changed.YES
     assert changed("0.1000000000000000000001", "0.1") is Changed.YES
     assert changed("1e999999", "1e999998") is Changed.YES
+    assert changed("1e999999999", "10e999999998") is Changed.NO
+    assert changed("1" * 40, "1" * 39 + "2") is Changed.YES
+    assert changed("0." + "1" * 40, "0." + "1" * 39 + "2") is Changed.YES
+    assert changed("1" + "0" * 500, "1e500") is Changed.NO
+    assert changed("1" * 5000, "1" * 4999 + "2") is Changed.YES
 
 
 def test_the_evidence_names_the_path_and_both_values() -> None:
@@ -89,7 +94,7 @@ def test_the_evidence_names_the_path_and_both_values() -> None:
     after = '{"items": [{"id": "b", "price": 5}, {"id": "a", "price": 3}, {"id": "c", "price": 1}]}'
     evidence = Json().compare(snapshot(before), snapshot(after)).evidence
     assert "$.items[id=b].price: 4 → 5" in evidence
-    assert "+$.items[id=c].price" in evidence
+    assert '+$.items[id=c]: {"id":"c","price":1}' in evidence
     assert evidence.startswith("1 value changed, 2 values added")
 
 

@@ -88,6 +88,12 @@ def test_the_same_bytes_are_a_revisit(first: Version) -> None:
     assert judgement.same_as == first
 
 
+def test_the_same_bytes_under_another_name_are_no_change_but_it_is_told(first: Version) -> None:
+    judgement = judge(fetch(headers=(("Content-Type", "text/plain"),)), first)
+    assert judgement.visit.changed is Changed.NO
+    assert "served as text/plain, before as text/html" in judgement.visit.evidence
+
+
 def test_other_bytes_with_the_same_words_are_no_change_and_no_version(first: Version) -> None:
     judgement = judge(fetch(body=SAME_WORDS), first)
     assert judgement.visit.changed is Changed.NO

@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser
 from yarl import URL
 
 from recrawl.livingweb import (
+    Disguise,
     Document,
     Form,
     Host,
@@ -125,6 +126,29 @@ def test_visible_noise_is_read_and_yet_no_change(form: Form, read: Callable[[byt
         other = fetched(web.url(noisy))[2]
         assert read(one) != read(other)
         assert web.version_at(web.url(noisy), clock.at) == 0
+
+
+@pytest.mark.parametrize("form", [Form.PAGE, Form.JSON, Form.CSV, Form.TURTLE])
+@pytest.mark.parametrize("noise", [noise for noise in Noise if noise.seen])
+def test_every_kind_of_noise_is_seen_in_time(form: Form, noise: Noise) -> None:
+    noisy = Document(host="a.localhost", path="/", form=form, noise=noise)
+    clock = HandClock()
+    with serving(Script((noisy,)), clock=clock, born_at=BORN_AT) as web:
+        bodies = set()
+        for _ in range(12):
+            bodies.add(fetched(web.url(noisy))[2])
+            clock.at += 4000.0
+        assert len(bodies) == 2 if noise is Noise.FLAP else len(bodies) > 10
+        assert web.version_at(web.url(noisy), clock.at) == 0
+
+
+@pytest.mark.parametrize("disguise", list(Disguise))
+def test_a_disguise_is_shown_with_200_and_is_no_change(disguise: Disguise) -> None:
+    document = Document(host="a.localhost", path="/", troubles=(Trouble(disguise=disguise),))
+    with serving(Script((document,)), clock=HandClock(), born_at=BORN_AT) as web:
+        status, _, body = fetched(web.url(document))
+        assert (status, b"<main>" in body) == (200, False)
+        assert web.version_at(web.url(document), BORN_AT + 1e6) == 0
 
 
 def conditional(validators: Validators, noise: Noise = Noise.NONE) -> list[int]:

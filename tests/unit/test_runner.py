@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from tests.parity.test_parity import Shelf
 
@@ -12,7 +13,7 @@ from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.clock import WallClock
 from recrawl.live.runner import Landed, Runner
 from recrawl.loop import Loop
-from recrawl.model import Fetch, NewResource, Outcome, Request, Snapshot, Verdict
+from recrawl.model import Fetch, NewResource, Outcome, Part, Request, Snapshot, Verdict
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.policies.uniform import Uniform
 
@@ -50,6 +51,9 @@ class Pondering:
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         return Exact().compare(before, after)
 
+    def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:
+        return Exact().differing(before, after)
+
 
 def test_a_page_that_is_hard_to_judge_holds_up_nobody_else() -> None:
     store = MemoryStore()
@@ -64,7 +68,7 @@ def test_a_page_that_is_hard_to_judge_holds_up_nobody_else() -> None:
             fetcher=Instant(),
             archive=Shelf(),
             detectors={"exact": Pondering(), "text": Pondering()},
-            choose=lambda *_: "exact",
+            choose=lambda *_, **__: "exact",
             clock=WallClock(),
             min_delay_s=0.0,
             watch=lambda one: landed.append((time.monotonic() - began, one)),

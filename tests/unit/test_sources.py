@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from recrawl.app import sources
+from recrawl.app.comparison import compared
 from recrawl.app.export import cell
 from recrawl.app.sources import Candidate, Found, Reader, Refused, lines, words
-from recrawl.app.versions import compared
 from recrawl.app.watchlist import private_name
 from recrawl.model import Failure, Fetch, Outcome, Request
 

@@ -68,21 +68,36 @@ def test_the_evidence_names_row_and_column() -> None:
     before = plain_csv("id,price,name\n1,3.50,apple\n2,4,pear\n")
     after = plain_csv("name,id,price\npear,2,5\napple,1,3.5\nplum,3,1\n")
     verdict = Tables().compare(before, after)
-    assert verdict.evidence.startswith("1 cell changed, 3 cells added: 2.price: 4 → 5")
+    assert verdict.evidence == (
+        "1 cell changed, 1 row added: [id=2].price: 4 → 5; +[id=3]: name=plum, price=1"
+    )
 
 
 def test_schema_changes_are_named() -> None:
-    verdict = Tables().compare(plain_csv("id,price\n1,2\n"), plain_csv("id,cost\n1,2\n"))
-    assert "column cost added" in verdict.evidence
-    assert "column price removed" in verdict.evidence
+    def evidence(before: str, after: str) -> str:
+        return Tables().compare(plain_csv(before), plain_csv(after)).evidence
+
+    assert evidence("id,price\n1,2\n", "id,cost\n1,2\n") == "column price is called cost now"
+    assert evidence("id,price\n1,2\n2,3\n", "id,cost\n1,2\n3,9\n2,3\n") == (
+        "column price is called cost now; 1 row added: +[id=3]: cost=9"
+    )
+    assert evidence("id,price\n1,2\n", "id,size\n1,7\n") == "column size added; column price removed"
+    assert evidence("id,a,b\n1,,\n", "id,c,d\n1,,\n").startswith("column c added; column d added")
+    assert evidence("id,price\n1,2\n2,3\n", "id,price\n1,two\n2,three\n").startswith(
+        "column price held numbers, now text; 2 cells changed"
+    )
 
 
 def test_numbers_are_told_apart_by_value_but_names_of_digits_are_not_numbers() -> None:
     assert plain(" 1.50 ") == plain("+1.5") == plain("15e-1") == "1.5"
     assert plain("0") == plain("-0.0") == "0"
+    assert plain("1" * 40) != plain("1" * 39 + "2")
     assert plain("007") == "007"
     assert plain("01234") != plain("1234")
     assert plain("1,000") == "1,000"
+    assert plain("True") == plain("TRUE") == plain(" true") == "TRUE"
+    assert plain("yes") != plain("true")
+    assert plain("31.1.2026") == "31.1.2026"
 
 
 @pytest.mark.parametrize(("text", "same"), [("a;b\n1;2\n", "b;a\n2;1\n"), ("a\tb\n1\t2\n", "b\ta\n2\t1\n")])
@@ -108,7 +123,7 @@ def test_spreadsheets_are_tables_too() -> None:
     assert Tables().compare(before, book([["n", "id"], [2.5, "b"], [1.0, "a"]])).changed is Changed.NO
     verdict = Tables().compare(before, book([["id", "n"], ["a", 1], ["b", 3]]))
     assert verdict.changed is Changed.YES
-    assert "data!b.n: 2.5 → 3" in verdict.evidence
+    assert "data![id=b].n: 2.5 → 3" in verdict.evidence
 
 
 def test_a_broken_spreadsheet_is_unknown() -> None:

@@ -86,15 +86,27 @@ def test_any_visible_word_counts(said: list[str], word: str, at: int) -> None:
     verdict = Text().compare(before, after)
     assert verdict.changed is Changed.YES
     assert verdict.magnitude == pytest.approx(1 / (len(said) + len(grown)))
-    assert verdict.evidence == f'1 word added: "+{word}"'
+    assert verdict.evidence.startswith("1 word added: ")
+    assert f"{{+{word}+}}" in verdict.evidence
 
 
-def test_the_evidence_names_words_and_stays_short() -> None:
+def test_the_evidence_shows_words_in_context_and_stays_short() -> None:
     verdict = Text().compare(page("<p>Sun at noon"), page("<p>Rain at noon tomorrow"))
-    assert verdict.evidence == '2 words added, 1 removed: "+Rain +tomorrow −Sun"'
+    assert verdict.evidence == '2 words added, 1 removed: "[-Sun-] {+Rain+} at noon {+tomorrow+}"'
     assert verdict.magnitude == pytest.approx(3 / 7)
     long = Text().compare(page(""), page(" ".join(f"{i}{'x' * 1000}" for i in range(1000))))
-    assert len(long.evidence) < 250
+    assert len(long.evidence) < 300
+    before = "<p>" + " ".join(f"word{i}" for i in range(100))
+    after = before.replace("word50", "other")
+    shown = Text().compare(page(before), page(after)).evidence
+    assert shown == (
+        '1 word added, 1 removed: "… word47 word48 word49 [-word50-] {+other+} word51 word52 word53 …"'
+    )
+
+
+def test_moved_words_stay_behind_new_ones_in_the_evidence() -> None:
+    before, after = "a b c d e f g h i j k l m n o", "o a b c d e f g h i j k l m NEW n"
+    assert Text().compare(page(before), page(after)).evidence == '1 word added: "… k l m {+NEW+} n o"'
 
 
 def test_evidence_cannot_steer_a_terminal() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +14,15 @@ from recrawl import __version__
 from recrawl.app import config as configuration
 from recrawl.app.access import FILE_NAME as SECRETS_FILE
 from recrawl.app.access import Secrets
+from recrawl.app.beside import carried, placed
 from recrawl.app.config import Config
+from recrawl.app.mending import mended
 from recrawl.app.presence import Presence
 from recrawl.app.registry import names, part
 from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Premises, Store
 from recrawl.errors import BadSettingError, RecrawlError, StoreError
 from recrawl.live.clock import WallClock
+from recrawl.live.room import Room
 from recrawl.model import GLOBAL, Settings
 from recrawl.terms import noted_terms
 
@@ -92,13 +95,21 @@ class House:
             self.home / ARCHIVE_FOLDER,
             now=self.clock.now,
             max_bytes=archiving.max_file_bytes,
+            max_age_s=archiving.max_file_age,
+            carried=partial(carried, self.home / STORE_FILE),
+            placed=partial(placed, self.home / STORE_FILE),
             software=f"recrawl/{__version__}",
             operator=archiving.operator,
             user_agent=self.config.fetching.user_agent,
         )
         if not self.reading:
-            self.recovered = archive.recover(self.store.files)
+            self.recovered = mended(archive, self.store)
         return archive
+
+    @property
+    def room(self) -> Room:
+        archiving = self.config.archiving
+        return Room(self.home, archiving.min_free_bytes, archiving.min_free_share)
 
     @cached_property
     def worker(self) -> Worker:
@@ -237,6 +248,7 @@ class House:
         *,
         allow_private: bool = False,
         watch: Callable[[Landed], object] = lambda _: None,
+        tell: Callable[[str], object] = lambda _: None,
     ) -> Runner:
         from recrawl.detect.choose import detector_name
         from recrawl.live.runner import Runner
@@ -255,18 +267,14 @@ class House:
             allow_private=allow_private,
             access_for=self.secrets.access_for,
             watch=watch,
+            lack=self.room.lack,
+            tell=tell,
         )
 
     def close(self) -> None:
-        opened = self.__dict__
-        if "worker" in opened:
-            self.worker.close()
-        if "presence" in opened:
-            self.presence.close()
-        if "archive" in opened:
-            self.archive.close()
-        if "store" in opened:
-            self.store.close()
+        for name in ("worker", "presence", "archive", "store"):
+            if name in self.__dict__:  # it was opened
+                getattr(self, name).close()
 
 
 @contextmanager

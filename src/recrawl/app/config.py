@@ -22,11 +22,12 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.sources import TomlConfigSettingsSource
 
 from recrawl import __version__
 from recrawl.app.quantity import seconds, visits_per_day, written
+from recrawl.app.spelling import Folders, address, in_a_header, one_line, thinning
 from recrawl.errors import BadInputError, BadSettingError
 from recrawl.model.units import DAY_S, HOUR_S
 
@@ -50,36 +51,6 @@ def _reading(read: Callable[[str | float], float]) -> BeforeValidator:
 _SPAN, _RATE = _reading(seconds), _reading(visits_per_day)
 Seconds = Annotated[float, _SPAN, Field(gt=0)]
 PerDay = Annotated[float, _RATE, Field(gt=0)]
-
-
-def _folder(said: object) -> Path:
-    path = Path(str(said)).expanduser()
-    if not path.is_absolute():
-        raise ValueError(f"{path} is not a whole path; begin it with / or ~")
-    return Path(os.path.normpath(path))
-
-
-def _folders(said: object) -> object:
-    return [part for part in said.split(os.pathsep) if part] if isinstance(said, str) else said
-
-
-def _one_line(said: str) -> str:
-    if not said.isprintable():
-        raise ValueError("it has a line break or a control character in it; write it on one line")
-    return said
-
-
-def _in_a_header(said: str) -> str:
-    if not said.isascii() or not set("()\\").isdisjoint(said):
-        raise ValueError(r"it is sent in a header: write it in ASCII, and ( ) and \ percent-encoded")
-    return _one_line(said)
-
-
-Folders = Annotated[
-    tuple[Annotated[Path, BeforeValidator(_folder)], ...],
-    BeforeValidator(_folders),
-    NoDecode,  # in the environment it is no JSON
-]
 
 
 class _Section(BaseModel):
@@ -125,7 +96,7 @@ class Gaps(_Section):
 class Fetching(_Section):
     """How servers are asked."""
 
-    contact: Annotated[str, AfterValidator(_in_a_header)] = Field(
+    contact: Annotated[str, AfterValidator(in_a_header)] = Field(
         "",
         description="A web page or mail address where servers' owners can reach you; sent with requests.",
     )
@@ -160,8 +131,26 @@ class Archiving(_Section):
     """Where versions are kept."""
 
     max_file_bytes: int = Field(10**9, ge=2**20, description="A new WARC file is begun above this size.")
-    operator: Annotated[str, AfterValidator(_one_line)] = Field(
+    max_file_age: Seconds = Field(DAY_S, description="A WARC file that was begun longer ago is finished.")
+    shelf: Annotated[str, AfterValidator(address)] = Field(
+        "",
+        description="Where finished WARC files are carried to, such as s3://bucket/prefix or file:///folder; "
+        "empty: they stay here.",
+    )
+    keep_versions: int = Field(0, ge=0, description="The most versions of a resource; 0: any number.")
+    keep_for: Annotated[float, _SPAN, Field(ge=0)] = Field(
+        0.0, description="How long a version is kept after it stopped being the newest; 0: for ever."
+    )
+    thin_out: Annotated[str, AfterValidator(thinning)] = Field(
+        "",
+        description="After how long at most one version is kept in how long, such as `30d: 1d, 365d: 30d`.",
+    )
+    operator: Annotated[str, AfterValidator(one_line)] = Field(
         "", description="Who runs this archive, for the WARC files' first record."
+    )
+    min_free_bytes: int = Field(2**30, ge=0, description="With less room on the disk, nothing is visited.")
+    min_free_share: float = Field(
+        0.05, ge=0, le=1, description="The part of the disk that is enough where min_free_bytes is more."
     )
 
 

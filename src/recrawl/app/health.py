@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from recrawl.app import config as configuration
 from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE
+from recrawl.app.mending import mended
 from recrawl.app.quantity import iso
 from recrawl.app.registry import SINGULAR, part
 from recrawl.app.rows import Row, number
@@ -45,6 +46,7 @@ def status(house: House) -> Row:
         "next_visit_at": iso(ready_at) if isfinite(ready_at) else None,
         "archive_files": len(house.store.files()),
         "archive_bytes": sum(house.store.files().values()),
+        "archive_carried": len(house.store.carried()),
         "store": str(house.home / STORE_FILE),
         "archive": str(house.home / ARCHIVE_FOLDER),
     }
@@ -63,12 +65,14 @@ def verify(house: House, progress: Callable[[int], object] = lambda _: None) -> 
     cut off first."""
     if not house.kept:
         return
-    house.recovered = house.archive.recover(house.store.files)
+    house.recovered = mended(house.archive, house.store)
     urls = {resource.id: resource.url for resource, _, _ in house.store.resources()}
     yield from unsound(house.home / STORE_FILE)
-    for version, what in house.archive.verify(_counted(house.store.versions(), progress)):
-        where = f"{urls.get(version.resource_id, version.file)}"
-        yield Problem(f"{where} version {version.seq}" if version.seq else where, what)
+    with house.archive.recording():  # meanwhile no file is exchanged for another
+        kept = (version for version in house.store.versions() if version.file)  # else it was erased
+        for version, what in house.archive.verify(_counted(kept, progress)):
+            where = f"{urls.get(version.resource_id, version.file)}"
+            yield Problem(f"{where} version {version.seq}" if version.seq else where, what)
 
 
 def unsound(store: Path) -> Iterator[Problem]:

@@ -124,6 +124,15 @@ def instant(text: str) -> float:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
+def stamp(at: float) -> str:
+    """An instant as the 14 digits that web archives write.
+
+    >>> stamp(instant("2026-01-31"))
+    '20260131000000'
+    """
+    return f"{datetime.fromtimestamp(at, UTC):%Y%m%d%H%M%S}"
+
+
 def iso(at: float) -> str | None:
     """An instant as people and programs read it; None for "not known"."""
     if at != at or at in (float("inf"), float("-inf")):

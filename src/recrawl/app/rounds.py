@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+from recrawl.app.carriage import carrying
+from recrawl.app.keeping import keeping
 from recrawl.errors import NotWatchedError
 from recrawl.model import Changed, Resource
 
@@ -52,8 +54,10 @@ async def run(
     allow_private: bool = False,
     watch: Callable[[Landed, Tally], object] = lambda *_: None,
     begun: Callable[[Loop, Tally], object] = lambda *_: None,
+    tell: Callable[[str], object] = lambda _: None,
 ) -> Tally:
-    """Visit what is due, for this long or until a signal; what is in the air then still comes down."""
+    """Visit what is due, for this long or until a signal; what is in the air then still comes down. `tell`
+    takes sentences about trouble of our own."""
     now = house.clock.now()
     if house.store.counts(now)["resources"] == 0:
         raise NotWatchedError("Nothing is being watched yet; add something with `recrawl add URL`.")
@@ -65,12 +69,14 @@ async def run(
             tally.count(one)
             watch(one, tally)
 
-    async with house.fetcher() as fetcher:
-        runner = house.runner(loop, fetcher, allow_private=allow_private, watch=landed)
+    async with house.fetcher() as fetcher, keeping(house, tell):
+        runner = house.runner(loop, fetcher, allow_private=allow_private, watch=landed, tell=tell)
         try:
-            with _stopping(runner, tally):
+            with _stopping(runner, tally), carrying(house, tell) as carriage:
                 begun(loop, tally)
                 await runner.run(until_at=now + for_s, once=once)
+                if carriage is not None:
+                    await carriage.finish(lambda: tally.stopped)
         finally:
             await runner.aclose()
     return tally

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 from recrawl.app.quantity import iso, written
-from recrawl.model import Changed, Plan, Resource, Settings, Standing, Version, Visit
+from recrawl.model import Changed, Erasure, Plan, Resource, Settings, Standing, Version, Visit
 
 Row = dict[str, Any]
+Instant = Callable[[float], Any]  # how a moment is written; None where it is not known
 
 _CHANGED = {Changed.YES: True, Changed.NO: False, Changed.UNKNOWN: None}
 
 
-def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> Row:
+def resource_row(
+    resource: Resource,
+    standing: Standing,
+    plan: Plan | None,
+    erasure: Erasure | None = None,
+    *,
+    instant: Instant = iso,
+) -> Row:
     version = standing.version
     return {
         "url": resource.url,
@@ -30,18 +39,24 @@ def resource_row(resource: Resource, standing: Standing, plan: Plan | None) -> R
         "max_bytes": resource.effective.manner.max_bytes,
         "page_rows": resource.effective.manner.page_rows,
         "user_agent": resource.effective.manner.user_agent,
+        "include": list(resource.effective.manner.include or ()),
+        "ignore": list(resource.effective.manner.ignore or ()),
+        "keys": list(resource.effective.manner.keys or ()),
+        "main": bool(resource.effective.manner.main),
+        "mask": resource.effective.manner.mask is not False,
         "tags": list(resource.tags),
-        "added_at": iso(resource.added_at),
-        "next_visit_at": None if resource.effective.paused else iso(standing.due_at),
+        "added_at": instant(resource.added_at),
+        "next_visit_at": None if resource.effective.paused else instant(standing.due_at),
         "gap_s": number(standing.gap_s),
         "n_informative": standing.n_informative,
         "n_changes": standing.n_changes,
         "n_failures_in_a_row": standing.n_failures,
-        "last_visit_at": iso(standing.last_at),
-        "last_change_at": iso(version.at) if version and standing.n_changes else None,
+        "last_visit_at": instant(standing.last_at),
+        "last_change_at": instant(version.at) if version and standing.n_changes else None,
         "gone": bool(version and version.gone),
         "moved_to": standing.moved_to if standing.has_moved and standing.moved_to != resource.url else None,
         "rule": plan.rule if plan else "",
+        "erased_at": instant(erasure.at) if erasure else None,
     }
 
 
@@ -54,23 +69,35 @@ def deviations(row: Row) -> list[str]:
         (row["max_bytes"], f"up to {row['max_bytes']} bytes"),
         (row["page_rows"], f"{row['page_rows']} rows at a time"),
         (row["user_agent"], f"as {row['user_agent']}"),
+        (row["include"], f"only {_chosen(row['include'])}"),
+        (row["ignore"], f"without {_chosen(row['ignore'])}"),
+        (row["keys"], f"rows by {_chosen(row['keys'])}"),
+        (row["main"], "main content only"),
+        (not row["mask"], "nothing masked"),
         (row["moved_to"], f"moved to {row['moved_to']}"),
+        (row["erased_at"], f"erased {row['erased_at']}"),
     ]
     return [text for holds, text in said if holds]
 
 
-def visit_row(visit: Visit, url: str) -> Row:
+def _chosen(names: list[str]) -> str:
+    if len(names) <= 2:
+        return " and ".join(names)
+    return f"{', '.join(names[:2])} and {len(names) - 2} more"
+
+
+def visit_row(visit: Visit, url: str, *, instant: Instant = iso) -> Row:
     return {
         "url": url,
-        "at": iso(visit.at),
+        "at": instant(visit.at),
         "outcome": visit.outcome.value,
         "status": visit.status,
         "changed": _CHANGED[visit.changed],
         "significant": visit.significant,
         "magnitude": visit.magnitude,
-        "since_at": iso(visit.since_at),
-        "due_at": iso(visit.due_at),
-        "event_at": iso(visit.event_at),
+        "since_at": instant(visit.since_at),
+        "due_at": instant(visit.due_at),
+        "event_at": instant(visit.event_at),
         "duration_s": round(visit.duration_s, 3),
         "n_bytes": visit.n_bytes,
         "evidence": visit.evidence,
@@ -79,11 +106,11 @@ def visit_row(visit: Visit, url: str) -> Row:
     }
 
 
-def version_row(version: Version, url: str) -> Row:
+def version_row(version: Version, url: str, *, instant: Instant = iso) -> Row:
     return {
         "url": url,
         "seq": version.seq,
-        "at": iso(version.at),
+        "at": instant(version.at),
         "digest": version.digest,
         "media_type": version.media_type,
         "charset": version.charset,
@@ -96,6 +123,26 @@ def version_row(version: Version, url: str) -> Row:
         "offset": version.offset,
         "length": version.length,
     }
+
+
+def erasure_row(erasure: Erasure) -> Row:
+    return {
+        "url": erasure.url,
+        "at": iso(erasure.at),
+        "why": erasure.why,
+        "done": erasure.done,
+        "versions": erasure.n_versions,
+        "records": erasure.n_records,
+        "bytes": erasure.n_bytes,
+        "shared": list(erasure.shared),
+    }
+
+
+def erased_words(erasure: Erasure) -> str:
+    """For people, after the name of a resource."""
+    why = f" ({erasure.why})" if erasure.why else ""
+    done = "were erased" if erasure.done else "are being erased since"
+    return f"its contents {done} {iso(erasure.at)}{why}"
 
 
 def plan_row(plan: Plan) -> Row:
@@ -126,6 +173,8 @@ def said_words(row: Row) -> list[str]:
 def _word(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, tuple | list):
+        return " and ".join(map(str, value))
     return written(value) if name.endswith("_s") else str(value)
 
 

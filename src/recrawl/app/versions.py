@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf, nextafter
+from types import MappingProxyType
 
+from recrawl.app.comparison import compared
 from recrawl.app.quantity import instant, iso
-from recrawl.contracts import Archive, Store
+from recrawl.contracts import Archive, Detector, Store
 from recrawl.errors import BadInputError
-from recrawl.model import Resource, Snapshot, Version
+from recrawl.model import CLEAR, Lens, Resource, Snapshot, Version
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/javascript", "application/sql"})
 _ENDINGS = ("+json", "+xml", "-json")
-N_CONTEXT = 3
-_MOST_BYTES = 16 << 20  # of what is shown or compared as text
+_MORE = "; --raw compares all of the text"
+MOST_BYTES = 16 << 20  # of what is shown or compared as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,38 @@ def history(store: Store, resource: Resource) -> list[Version]:
 
 def in_force(versions: Sequence[Version], at: float) -> Version | None:
     """The version that was the newest at this moment; None before the first."""
-    return next((version for version in reversed(versions) if version.at <= at), None)
+    until_at = after(at)
+    return next((version for version in reversed(versions) if version.at < until_at), None)
+
+
+def after(at: float) -> float:
+    """When the moment is over. One that is told to the second is all of that second: so are times shown.
+
+    >>> after(5.0), after(5.25) > 5.25, after(5.25) < 5.26
+    (6.0, True, True)
+    """
+    return at + 1.0 if at.is_integer() else nextafter(at, inf)
+
+
+def shown(store: Store, resource: Resource, which: str | None, *, evidence: bool = False) -> Version | None:
+    """What `which` names, else the newest; None where there is nothing for that time.
+
+    What was kept as evidence only is named by its number, or found by its time where `evidence` is wanted.
+    """
+    seq = None if which is None else number(which)
+    if seq is not None:
+        known = next((version for version in store.versions(resource.id) if version.seq == seq), None)
+        if known is None:
+            return named(history(store, resource), f"v{seq}")
+        return known if known.file or not known.flag else None  # erased: there is nothing left of it
+    until_at = inf if which is None else after(moment(which))
+    if not evidence:
+        return next(iter(store.history(resource.id, until_at=until_at, newest_first=True, limit=1)), None)
+    newest = None
+    for version in store.versions(resource.id):
+        if version.at < until_at and (version.file or not version.flag):
+            newest = version
+    return newest
 
 
 def number(which: str) -> int | None:
@@ -74,7 +107,7 @@ def moment(which: str) -> float:
 
 def text(snapshot: Snapshot) -> str | None:
     """What a person would read; None for bytes that are no text, or too much of it."""
-    if len(snapshot.body) > _MOST_BYTES:
+    if len(snapshot.body) > MOST_BYTES:
         return None
     kind = snapshot.media_type
     if kind in _HTML:
@@ -105,23 +138,61 @@ def _looks_textual(snapshot: Snapshot) -> bool:
     return b"\0" not in whole
 
 
-def difference(archive: Archive, before: Version, after: Version, *, by_words: bool = False) -> Difference:
-    """Of the text where there is text; else a plain statement."""
+def difference(
+    archive: Archive,
+    before: Version,
+    after: Version,
+    *,
+    by_words: bool = False,
+    lens: Lens = CLEAR,
+    raw: bool = False,
+    detectors: Mapping[str, Detector] = MappingProxyType({}),
+) -> Difference:
+    """Of data what they say, where a detector can list it; else of the text, where there is text; else a
+    plain statement. It is what counts through the lens; all of the text where `raw` is set."""
     if before.digest == after.digest and before.gone == after.gone:
         return Difference(before, after, False, [], "The same bytes.")
     if before.gone or after.gone:
         remark = "It came back." if before.gone else "It went away: the server said that it is not there."
         return Difference(before, after, before.gone != after.gone, None, remark)
-    old, new = text(archive.snapshot(before)), text(archive.snapshot(after))
-    if old is None or new is None:
+    old, new = (replace(archive.snapshot(version), lens=lens) for version in (before, after))
+    listed = None if raw else _listed(old, new, before, after, detectors)
+    if listed is not None:
+        remark = "" if listed else f"The bytes differ, what counts does not{_MORE}."
+        titles = [f"--- {_title(before)}", f"+++ {_title(after)}"] if listed else []
+        return Difference(before, after, bool(listed), [*titles, *listed], remark)
+    olds, news = (text(snapshot) if raw else counting(snapshot) for snapshot in (old, new))
+    if olds is None or news is None:
         remark = f"Bytes differ: {before.n_bytes} before, {after.n_bytes} after; they are no text to compare."
         return Difference(before, after, True, None, remark)
-    if old == new:
-        return Difference(before, after, False, [], "The bytes differ, the text does not.")
-    lines = _compared(old, new, _title(before), _title(after), by_words)
+    if olds == news:
+        what = "the text does not" if raw or lens == CLEAR else f"what counts does not{_MORE}"
+        return Difference(before, after, False, [], f"The bytes differ, {what}.")
+    lines = _compared(olds, news, _title(before), _title(after), by_words)
     if lines is None:
         return Difference(before, after, True, None, "Too much differs to be shown line by line.")
     return Difference(before, after, True, lines)
+
+
+def counting(snapshot: Snapshot) -> str | None:
+    """What a person would read of it through its lens."""
+    from recrawl.detect.text import lines
+
+    if snapshot.lens == CLEAR and snapshot.media_type not in _HTML:
+        return text(snapshot)
+    found = lines(snapshot)
+    return text(snapshot) if found is None else "\n".join(found)
+
+
+def _listed(
+    old: Snapshot, new: Snapshot, before: Version, after: Version, detectors: Mapping[str, Detector]
+) -> list[str] | None:
+    """Every difference between data of one kind; None where no detector lists them."""
+    name, other = (version.detector.partition("~")[0] for version in (before, after))
+    # Whatever lists differences has this method; those that judge texts and bytes have none.
+    lists: Callable[[Snapshot, Snapshot], object] | None = getattr(detectors.get(name), "listed", None)
+    found = lists(old, new) if lists is not None and name == other else None
+    return found if isinstance(found, list) else None
 
 
 def _title(version: Version) -> str:
@@ -134,34 +205,3 @@ def _compared(old: str, new: str, before: str, after: str, by_words: bool) -> li
 
     lines = shared().run(compared, old, new, before, after, by_words)
     return None if isinstance(lines, ParseFailed) else lines
-
-
-def compared(old: str, new: str, before: str, after: str, by_words: bool) -> list[str]:
-    """A unified difference; by words, changed lines stand once, with [-what went-] and {+what came+}."""
-    old_lines, new_lines = old.splitlines(), new.splitlines()
-    if not by_words:
-        return list(difflib.unified_diff(old_lines, new_lines, before, after, n=N_CONTEXT, lineterm=""))
-    return [f"--- {before}", f"+++ {after}", *_by_words(old_lines, new_lines)]
-
-
-def _by_words(old: list[str], new: list[str]) -> Iterator[str]:
-    for group in difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(N_CONTEXT):
-        first, last = group[0], group[-1]
-        yield f"@@ -{first[1] + 1},{last[2] - first[1]} +{first[3] + 1},{last[4] - first[3]} @@"
-        for operation, i1, i2, j1, j2 in group:
-            if operation == "equal":
-                yield from old[i1:i2]
-            else:
-                yield from _marked("\n".join(old[i1:i2]), "\n".join(new[j1:j2])).split("\n")
-
-
-def _marked(old: str, new: str) -> str:
-    before, after = old.split(" "), new.split(" ")
-    pieces: list[str] = []
-    for operation, i1, i2, j1, j2 in difflib.SequenceMatcher(None, before, after).get_opcodes():
-        went, came = " ".join(before[i1:i2]), " ".join(after[j1:j2])
-        if operation == "equal":
-            pieces.append(went)
-            continue
-        pieces.append(" ".join([f"[-{went}-]"] * bool(went) + [f"{{+{came}+}}"] * bool(came)))
-    return " ".join(piece for piece in pieces if piece)

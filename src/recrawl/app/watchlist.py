@@ -195,6 +195,12 @@ def watched(store: Store, url: str) -> Resource:
     return resource
 
 
+def url_of(store: Store, resource_id: int) -> str:
+    """Empty where no watched resource has that number."""
+    found = store.resources(after=resource_id - 1, limit=1)
+    return next((resource.url for resource, _, _ in found if resource.id == resource_id), "")
+
+
 def chosen(store: Store, choice: Choice) -> Iterator[Resource]:
     if choice.urls:
         yield from [watched(store, url) for url in choice.urls]

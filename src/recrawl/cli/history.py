@@ -31,7 +31,7 @@ def history(
     Example:
       recrawl history https://example.org/news --changes
     """
-    from recrawl.app.rows import visit_row
+    from recrawl.app.rows import erased_words, visit_row
     from recrawl.app.watchlist import watched
     from recrawl.model import Changed
 
@@ -39,6 +39,7 @@ def history(
         resource = watched(house.store, url)
         found = (v for v in house.store.visits(resource.id) if not changes or v.changed is Changed.YES)
         rows = [visit_row(one, resource.url) for one in islice(found, limit + 1)]
+        erasure = next(iter(house.store.erasures(resource.url)), None)
     if json:
         for row in rows[:limit]:
             terminal.say_json_line(row)
@@ -50,6 +51,8 @@ def history(
                 for r in rows[:limit]
             ),
         )
+    if erasure is not None:
+        terminal.note(f"{resource.url}: {erased_words(erasure)}.")
     if not rows:
         what = "change" if changes else "visit"
         terminal.note(f"No {what} of {resource.url} yet; `recrawl run` visits what is due.")
@@ -66,7 +69,7 @@ def why(url: options.Url, home: options.Home = None, json: options.Json = False)
     Example:
       recrawl why https://example.org/news
     """
-    from recrawl.app.rows import deviations, plan_row, resource_row, visit_row
+    from recrawl.app.rows import deviations, erased_words, plan_row, resource_row, visit_row
     from recrawl.app.watchlist import watched
     from recrawl.schedule.reason import reason, span
 
@@ -74,11 +77,14 @@ def why(url: options.Url, home: options.Home = None, json: options.Json = False)
         resource = watched(house.store, url)
         standing, plan = house.store.standing(resource.id)
         last = next(house.store.visits(resource.id, 1), None)
+        erasure = next(iter(house.store.erasures(resource.url)), None)
         now = house.clock.now()
     sentence = reason(plan, standing) if plan else "Nothing is planned for it."
     if resource.effective.paused:
         sentence = "Paused: it is not looked at until `recrawl resume`."
-    row = resource_row(resource, standing, plan)
+    if erasure is not None and resource.effective.paused:
+        sentence = f"{sentence[:-1]}; {erased_words(erasure)}."
+    row = resource_row(resource, standing, plan, erasure)
     seen = visit_row(last, resource.url) if last else None
     if json:
         terminal.say_json(

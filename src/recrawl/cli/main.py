@@ -9,6 +9,13 @@ from typer.core import TyperGroup
 
 from recrawl import __version__
 from recrawl.cli import access, history, moves, options, settings, upkeep, versions, visits, watchlist
+from recrawl.cli.backup import backup, restore
+from recrawl.cli.erase import erase, prune
+from recrawl.cli.export import export
+from recrawl.cli.imports import import_
+from recrawl.cli.listing import list_
+from recrawl.cli.noise import noise
+from recrawl.cli.replay import replay
 from recrawl.cli.terminal import note
 from recrawl.errors import BadInputError, RecrawlError
 
@@ -83,10 +90,14 @@ def recrawl(
 
 
 for command in (
-    *(watchlist.add, watchlist.list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
+    *(watchlist.add, list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
     moves.moved,
+    noise,
     *(visits.run, visits.visit, history.history, history.why),
-    *(versions.show, versions.diff, versions.export, versions.verify),
+    *(versions.show, versions.diff, export, versions.verify),
+    import_,
+    *(erase, prune, backup, restore),
+    replay,
     *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),
 ):
     app.command(command.__name__.rstrip("_"), cls=options.Command)(command)

@@ -104,6 +104,30 @@ PageRows = Annotated[
 UserAgent = Annotated[
     str | None, typer.Option("--user-agent", metavar="TEXT", help="Say this instead of recrawl's own name.")
 ]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include",
+        metavar="SELECTOR",
+        help="Only what this chooses counts: CSS, XPath, JSONPath or column:NAME and the like; repeatable.",
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="SELECTOR", help="What this chooses does not count; repeatable."),
+]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option("--keys", metavar="COLUMN", help="What tells the rows of a table apart; repeatable."),
+]
+Main = Annotated[
+    bool | None,
+    typer.Option("--main/--no-main", help="Of a page only its main content counts, without menus and such."),
+]
+Mask = Annotated[
+    bool | None,
+    typer.Option("--mask/--no-mask", help="Whether what differs on every fetch is learned and left out."),
+]
 
 
 @contextmanager
@@ -173,8 +197,14 @@ def manner(
     max_bytes: int | None,
     page_rows: int | None,
     user_agent: str | None,
+    include: list[str] | None = None,
+    ignore: list[str] | None = None,
+    keys: list[str] | None = None,
+    main: bool | None = None,
+    mask: bool | None = None,
 ) -> Manner | None:
     """How to look, as the options say it; None where they say nothing."""
+    from recrawl.detect.selectors import checked
     from recrawl.errors import BadSettingError
     from recrawl.model import Manner
     from recrawl.observe.robots import product
@@ -187,7 +217,22 @@ def manner(
         product(user_agent) and user_agent.isascii() and user_agent.isprintable()
     ):
         raise BadSettingError("--user-agent must begin with a name, in ASCII, such as example-bot/1.0.")
+    for selector in include or ():
+        checked(selector)
+    for selector in ignore or ():
+        checked(selector, ignoring=True)
+    if not all(column.strip() and column.isprintable() for column in keys or ()):
+        raise BadSettingError("--keys names a column as it stands in the table's first row; give its name.")
     said = Manner(
-        render=render, insecure=insecure, max_bytes=max_bytes, page_rows=page_rows, user_agent=user_agent
+        render=render,
+        insecure=insecure,
+        max_bytes=max_bytes,
+        page_rows=page_rows,
+        user_agent=user_agent,
+        include=tuple(include) if include else None,
+        ignore=tuple(ignore) if ignore else None,
+        keys=tuple(keys) if keys else None,
+        main=main,
+        mask=mask,
     )
     return None if said == Manner() else said

@@ -12,6 +12,7 @@ from recrawl.cli import options, terminal
 _CLEARABLE = (
     *("kind", "weight", "min-gap", "max-gap", "allow-private"),
     *("render", "insecure", "max-bytes", "page-rows", "user-agent"),
+    *("include", "ignore", "keys", "main", "mask"),
 )
 
 
@@ -33,6 +34,11 @@ def set_(
     max_bytes: options.MaxBytes = None,
     page_rows: options.PageRows = None,
     user_agent: options.UserAgent = None,
+    include: options.Include = None,
+    ignore: options.Ignore = None,
+    keys: options.Keys = None,
+    main: options.Main = None,
+    mask: options.Mask = None,
     add_tag: Annotated[
         list[str] | None, typer.Option("--add-tag", metavar="TAG", help="Give this tag; repeatable.")
     ] = None,
@@ -56,7 +62,9 @@ def set_(
 ) -> None:
     """Say something about resources, a tag, a host or everything.
 
-    What is said of a resource wins over its tags, they over its host, and that over everything.
+    What is said of a resource wins over its tags, they over its host, and that over everything. A selector
+    with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:, json:,
+    column:, predicate: and field: before it say so.
 
     \b
     Examples:
@@ -64,6 +72,9 @@ def set_(
       recrawl set --tag news --max-gap 1d
       recrawl set --host example.org --clear weight --clear user-agent
       recrawl set https://old.example.org/ --insecure
+      recrawl set https://example.org/shop --include 'css:.price' --ignore '//aside'
+      recrawl set https://example.org/items.json --ignore '$..fetched_at'
+      recrawl set https://example.org/register.csv --keys id --ignore column:exported
       recrawl set --show
     """
     from recrawl.app import watchlist
@@ -71,7 +82,9 @@ def set_(
     from recrawl.errors import BadInputError
     from recrawl.model import Settings
 
-    manner = options.manner(render, insecure, max_bytes, page_rows, user_agent)
+    manner = options.manner(
+        *(render, insecure, max_bytes, page_rows, user_agent), *(include, ignore, keys, main, mask)
+    )
     said = options.settings(kind, weight, min_gap, max_gap, allow_private, manner)
     forget = tuple(_clearable(name) for name in clear or ())
     tags, dropped = checked_tags(add_tag or ()), checked_tags(drop_tag or ())

@@ -48,6 +48,8 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
             "late; raise the budget or the gaps"
         )
     n_files = n_of(row["archive_files"], "file")
+    if row["archive_carried"]:
+        n_files += f" ({row['archive_carried']:,} on the shelf)"
     terminal.say_fields(
         [
             ("watched", f"{row['resources']:,} on {n_of(row['hosts'], 'host')}, {row['paused']:,} paused"),

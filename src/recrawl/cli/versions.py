@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import base64
+import re
 import sys
-from collections.abc import Callable, Iterator
-from enum import StrEnum
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from recrawl.cli import options, terminal
 
 if TYPE_CHECKING:
-    from recrawl.app.rows import Row
-    from recrawl.model import Version
+    from rich.text import Text as RichText
 
-_TOLD_EVERY = 1_000  # rows
+
+_MARKED = re.compile(r"(\[-.+?-\]|\{\+.+?\+\})")
+_STYLES = {"+": "green", "-": "red", "@": "cyan", "−": "red"}
 
 
 def show(
@@ -29,40 +28,55 @@ def show(
         ),
     ] = None,
     text: Annotated[bool, typer.Option("--text", help="The text that a reader sees.")] = False,
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Also what is no version: cut short, unreadable, a login page …"),
+    ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """Print a kept version, byte by byte, or as text.
 
     The exit code is 1 if there is nothing for that time: before the first copy, or while it was gone. Times
-    are 2026-01-31T12:00 or 20260131120000, in UTC; 2026, 2026-01 and 2026-01-31 mean their beginning. v1 is
-    the first version. With --json the document has the version's facts and its text, or base64 where it is no
-    text.
+    are 2026-01-31T12:00 or 20260131120000, in UTC; 2026, 2026-01 and 2026-01-31 mean their beginning. A time
+    as `recrawl history` shows it finds what came in that second. v1 is the first version; numbers also name
+    what is evidence only. With --json the document has the version's facts and its text, or base64 where it
+    is no text.
 
     \b
     Examples:
       recrawl show https://example.org/ > page.html
       recrawl show https://example.org/ --at 2026-01-31 --text
       recrawl show https://example.org/ --at v1
+      recrawl show https://example.org/ --evidence --json
     """
     from recrawl.app import versions
     from recrawl.app.quantity import iso
-    from recrawl.app.rows import version_row
+    from recrawl.app.rows import erased_words, version_row
     from recrawl.app.watchlist import watched
     from recrawl.errors import BadInputError
     from recrawl.model import pieces
 
     with options.opened(home, reading=True) as house:
         resource = watched(house.store, url)
-        version = _at(versions.history(house.store, resource), at)
+        version = versions.shown(house.store, resource, at, evidence=evidence)
         if version is None or version.gone:
             early = f"there is no copy as early as {at}" if at else "there is no copy yet"
+            if (erasure := next(iter(house.store.erasures(resource.url)), None)) is not None:
+                early = erased_words(erasure)
             gone = f"it was gone ({iso(version.at)})" if version else early
             terminal.note(f"Nothing of {resource.url} to show: {gone}.")
             raise typer.Exit(1)
         snapshot = house.archive.snapshot(version)
+    if version.flag:
+        terminal.note(f"Kept as evidence only ({version.flag}): it is no version of the resource.")
     readable = versions.text(snapshot) if text or json or sys.stdout.isatty() else None
     if json:
+        if readable is None and len(snapshot.body) > versions.MOST_BYTES:
+            raise BadInputError(
+                f"{terminal.n_of(len(snapshot.body), 'byte')} are too many for a JSON document; leave --json "
+                "out, and send them to a file with >."
+            )
         body = (
             {"base64": base64.b64encode(bytes(snapshot.body)).decode()}
             if readable is None
@@ -80,16 +94,6 @@ def show(
         sys.stdout.buffer.writelines(pieces(snapshot.body))
 
 
-def _at(found: list[Version], at: str | None) -> Version | None:
-    from recrawl.app import versions
-
-    if at is None:
-        return found[-1] if found else None
-    if versions.number(at) is not None:
-        return versions.named(found, at)
-    return versions.in_force(found, versions.moment(at))
-
-
 def diff(
     url: options.Url,
     from_: Annotated[
@@ -100,24 +104,35 @@ def diff(
         str | None, typer.Option("--to", metavar="TIME|vN", help="The later version; else the newest.")
     ] = None,
     words: Annotated[
-        bool, typer.Option("--words", help="Mark words, as [-gone-] and {+new+}, instead of lines.")
+        bool | None,
+        typer.Option(
+            "--words/--lines",
+            help="Mark words, as [-gone-] and {+new+}, or whole lines; on a terminal words, else lines.",
+            show_default=False,
+        ),
+    ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="All of the text, also what is masked, ignored or not included.")
     ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """What differs between two versions.
 
-    Of the text where there is text, else a plain statement. As with diff(1), the exit code is 0 if
-    nothing differs and 1 if something does. Versions are named as for `recrawl show`.
+    Of pages what differs in the text that counts: what is masked or ignored is left out. Of data what they
+    say differently: values, rows, statements, entries. Of other things a plain statement. As with diff(1),
+    the exit code is 0 if nothing differs and 1 if something does. Versions are named as for `recrawl show`.
 
     \b
     Examples:
       recrawl diff https://example.org/
       recrawl diff https://example.org/ --from v1 --to 2026-01-31 --words
+      recrawl diff https://example.org/ --raw --lines
     """
     from recrawl.app import versions
     from recrawl.app.rows import version_row
     from recrawl.app.watchlist import watched
+    from recrawl.detect.noise import lens
     from recrawl.errors import BadInputError
 
     with options.opened(home, reading=True) as house:
@@ -132,7 +147,15 @@ def diff(
         if from_ is None and not earlier:
             terminal.note(f"There is only one version of {resource.url} up to then: nothing differs.")
         before = versions.named(found, from_) if from_ else earlier[-1] if earlier else after
-        result = versions.difference(house.archive, before, after, by_words=words)
+        result = versions.difference(
+            house.archive,
+            before,
+            after,
+            by_words=words if words is not None else sys.stdout.isatty() and not json,
+            lens=lens(resource.effective.manner, house.store.standing(resource.id)[0].noise),
+            raw=raw,
+            detectors=house.detectors,
+        )
     if json:
         terminal.say_json(
             {
@@ -157,101 +180,26 @@ def _print_lines(lines: Any) -> None:
             terminal.say(line)
         return
     from rich.console import Console
-    from rich.text import Text
 
     console = Console(highlight=False)
-    styles = {"+": "green", "-": "red", "@": "cyan"}
     for line in lines:
-        console.print(Text(terminal.printable(line), styles.get(line[:1], "")), soft_wrap=True)
+        console.print(_coloured(terminal.printable(line), marks=console.color_system is None), soft_wrap=True)
 
 
-class What(StrEnum):
-    RESOURCES = "resources"
-    VISITS = "visits"
-    VERSIONS = "versions"
-    WARC = "warc"
+def _coloured(line: str, *, marks: bool) -> RichText:
+    """A line in colours; the words that came and went without their marks, unless there are no colours."""
+    from rich.text import Text
 
-
-class Format(StrEnum):
-    CSV = "csv"
-    JSONL = "jsonl"
-
-
-def export(
-    what: Annotated[What, typer.Argument(metavar="WHAT", help="What to take along.")],
-    to: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="PATH", help="A file, else standard output; for warc a new folder.", show_default=False
-        ),
-    ] = None,
-    format_: Annotated[Format, typer.Option("--format", help="Of the rows.")] = Format.CSV,
-    home: options.Home = None,
-    json: Annotated[
-        bool,
-        typer.Option("--json", help="As --format jsonl: JSON lines. For warc, a JSON document of counts."),
-    ] = False,
-) -> None:
-    """Take rows or WARC files along.
-
-    Resources, visits or versions as rows, or everything kept as WARC files with a CDXJ index. In CSV
-    a cell that a spreadsheet would run as a formula gets a leading apostrophe.
-
-    \b
-    Examples:
-      recrawl export visits visits.csv
-      recrawl export versions --format jsonl
-      recrawl export warc copy/
-    """
-    from recrawl.app import export as exports
-    from recrawl.app.build import ARCHIVE_FOLDER
-    from recrawl.errors import BadInputError
-
-    with options.opened(home, reading=True) as house, terminal.working("Exporting …") as tell:
-        if what is What.WARC:
-            if to is None:
-                raise BadInputError(
-                    "WARC files need a folder to go to; give one, as in `recrawl export warc copy/`."
-                )
-            files = house.store.files()
-            copied = exports.copy_warc(
-                house.home / ARCHIVE_FOLDER,
-                files,
-                to,
-                lambda n: tell(f"Copying … file {n:,} of {len(files):,}"),
-            )
-            row = {"files": copied.n_files, "bytes": copied.n_bytes, "records": copied.n_records}
-            if json:
-                terminal.say_json(row)
-            else:
-                n_files = terminal.n_of(copied.n_files, "file")
-                terminal.note(f"Copied {n_files} ({terminal.n_of(copied.n_bytes, 'byte')}) to {to}.")
-            return
-        rows = _counted(exports.TABLES[what](house.store), tell)
-
-        def write(out: IO[str]) -> int:
-            if json or format_ is Format.JSONL:
-                return exports.write_jsonl(rows, out)
-            return exports.write_csv(rows, out, exports.COLUMNS[what])
-
-        if to is None:
-            write(sys.stdout)
-            return
-        try:
-            with to.open("w", encoding="utf-8", newline="") as out:
-                n = write(out)
-        except OSError as problem:
-            raise BadInputError(
-                f"{to} cannot be written ({problem.strerror}); choose another path."
-            ) from None
-        terminal.note(f"Wrote {terminal.n_of(n, what.removesuffix('s'))} to {to}.")
-
-
-def _counted(rows: Iterator[Row], tell: Callable[[str], None]) -> Iterator[Row]:
-    for n, row in enumerate(rows, 1):
-        if n % _TOLD_EVERY == 0:
-            tell(f"Exporting … {n:,} rows so far")
-        yield row
+    pieces = _MARKED.split(line)
+    if len(pieces) == 1:
+        return Text(line, _STYLES.get(line[:1], ""))
+    shown = Text()
+    for piece in pieces:
+        style = {"[-": "red strike", "{+": "green bold"}.get(
+            piece[:2] if _MARKED.fullmatch(piece) else "", ""
+        )
+        shown.append(piece[2:-2] if style and not marks else piece, style)
+    return shown
 
 
 def verify(home: options.Home = None, json: options.Json = False) -> None:

@@ -48,6 +48,9 @@ def run(
     is safely recorded. Ctrl-C or SIGTERM ends the run in good order with exit code 0; a second one ends it
     at once.
 
+    While the disk has too little room (archiving.min_free_bytes), or what was visited cannot be recorded,
+    it says so, claims nothing new and goes on by itself once it can; with --once it ends with exit code 3.
+
     \b
     Examples:
       recrawl run
@@ -73,6 +76,7 @@ def run(
                 allow_private=allow_private,
                 watch=lambda landed, _: _told(landed, json),
                 begun=tell,
+                tell=_noted,
             )
         )
         for line in house.recovered:
@@ -92,6 +96,13 @@ def _told(landed: Landed, json: bool) -> None:
     elif visit.changed is Changed.YES:
         terminal.say(f"{iso(visit.at)}\t{url}\t{visit.evidence}")
         sys.stdout.flush()
+
+
+def _noted(text: str) -> None:
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[2K")  # it takes the place of the line that is kept up to date
+    terminal.note(text)
+    sys.stderr.flush()
 
 
 @contextmanager

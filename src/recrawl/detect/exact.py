@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from recrawl.model import Body, Changed, Snapshot, Verdict, digest
+from recrawl.model import Body, Changed, Part, Snapshot, Verdict, digest
 
 _STEP_BYTES = 1 << 20
 
@@ -23,14 +23,23 @@ class Exact:
         old, new = before.body, after.body
         n_head = _n_common(old, new)
         if n_head == len(old) == len(new):
-            return Verdict(changed=Changed.NO, evidence="the same bytes")
+            return Verdict(changed=Changed.NO, evidence=f"the same bytes{_retyped(before, after)}")
         n_tail = _n_common_last(old, new, min(len(old), len(new)) - n_head)
         n_longer = max(len(old), len(new))
         n_between = n_longer - n_head - n_tail
         evidence = f"{n_between:,} of {n_longer:,} bytes differ, from byte {n_head:,} on"
         if len(old) != len(new):
             evidence += f"; {len(old):,} bytes before, {len(new):,} now"
+        evidence += _retyped(before, after)
         return Verdict(changed=Changed.YES, magnitude=n_between / n_longer, evidence=evidence)
+
+    def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:  # noqa: ARG002
+        return ()  # bytes have no parts
+
+
+def _retyped(before: Snapshot, after: Snapshot) -> str:
+    was, now = before.media_type or "no type", after.media_type or "no type"
+    return f"; served as {now}, before as {was}" if was != now else ""
 
 
 def _n_common(one: Body, other: Body) -> int:

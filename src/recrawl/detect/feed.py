@@ -2,44 +2,102 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from dataclasses import dataclass, fields
 
-from recrawl.detect.structured import Differences, Structured, between, clipped, hashed
-from recrawl.model import Snapshot
+from recrawl.detect import records
+from recrawl.detect.masks import Masks
+from recrawl.detect.records import Nouns, Table, Twins
+from recrawl.detect.selectors import Language, speaking
+from recrawl.detect.structured import WHOLE, Differences, Form, Structured, Style, hashed
+from recrawl.detect.table import lines
+from recrawl.model import Lens, Part, Snapshot
 from recrawl.parse import feed
 from recrawl.parse.feed import Entry
+
+NOUNS = Nouns(
+    record="entry", records="entries", value="field", values="fields", field="field", at="entry", bare=True
+)
+# What sitemaps and feeds call them, where that is not our name.
+_ALSO = {
+    "lastmod": "updated",
+    "loc": "link",
+    "pubdate": "published",
+    "date": "published",
+    "description": "content",
+    "summary": "content",
+    "guid": "id",
+    "category": "categories",
+    "enclosure": "files",
+}
+_ALL = tuple(item.name for item in fields(Entry))
+_HINTS = frozenset({"changefreq", "priority"})  # advice for crawlers: nothing that a reader would see
+_NAMING = ("id", "link", "title")  # what may tell entries apart, the best first
+
+
+@dataclass(frozen=True, slots=True)
+class Feedful:
+    table: Table
+    masks: Masks
+    key: str
+
+    @property
+    def masked(self) -> Table:
+        if not self.masks:
+            return self.table
+        return records.masked(self.table, self.masks, NOUNS, (self.key,) if self.key else ())
 
 
 def Feed() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `feed`."""
-    return Structured("feed", digest, differences)
+    return Structured("feed", Form(read, digest, differences, parts))
 
 
-def digest(snapshot: Snapshot) -> str:
-    return hashed(sorted(f"{name}\x1f{said}" for name, said in _said(snapshot).items()))
+def read(snapshot: Snapshot) -> Feedful:
+    header = _counting(snapshot.lens)
+    rows = [tuple(getattr(entry, name) for name in header) for entry in feed.entries(bytes(snapshot.body))]
+    key = next((name for name in _NAMING if name in header), "")
+    return Feedful(Table("", header, rows), Masks(snapshot.lens.masks), key)
 
 
-def differences(before: Snapshot, after: Snapshot) -> Differences:
-    titles = {entry.id: entry.title for entry in [*_entries(before), *_entries(after)]}
-
-    def shown(name: str) -> str:
-        return clipped(titles.get(name) or name)
-
-    return between(_said(before), _said(after), noun="entry", plural="entries", shown=shown)
-
-
-def _entries(snapshot: Snapshot) -> list[Entry]:
-    return feed.entries(bytes(snapshot.body))
+def _counting(lens: Lens) -> tuple[str, ...]:
+    include, ignore = (
+        {_name(selector.expression) for selector in speaking(rules, Language.FIELD)}
+        for rules in (lens.include, lens.ignore)
+    )
+    # An entry is told by its id from others, whatever else of it counts.
+    include |= {"id"} if include else set()
+    wanted = include or set(_ALL) - _HINTS
+    return tuple(name for name in _ALL if name in wanted and name not in ignore)
 
 
-def _said(snapshot: Snapshot) -> dict[str, str]:
-    """What each entry says, by its id; one that comes again is counted on."""
-    seen: Counter[str] = Counter()
-    said: dict[str, str] = {}
-    for entry in _entries(snapshot):
-        seen[entry.id] += 1
-        name = entry.id if seen[entry.id] == 1 else f"{entry.id}#{seen[entry.id]}"
-        said[name] = " · ".join(
-            part for part in (entry.title, entry.link, entry.updated, entry.content) if part
-        )
-    return said
+def _name(field: str) -> str:
+    name = field.strip().lower()
+    return _ALSO.get(name, name)
+
+
+def digest(read: Feedful) -> str:
+    return hashed(lines(read.masked))
+
+
+def differences(before: Feedful, after: Feedful, style: Style) -> Differences:
+    twins = _twins(before, after, before.masked, after.masked, links=style == WHOLE)
+    return records.differences([twins], style)
+
+
+def parts(before: Feedful, after: Feedful) -> tuple[Part, ...]:
+    return records.differing([_twins(before, after, before.table, after.table)])
+
+
+def _twins(before: Feedful, after: Feedful, old: Table, new: Table, *, links: bool = False) -> Twins:
+    keys = [after.key] if after.key and after.key == before.key else []
+    names: dict[str, str] = {}
+    for table in (old, new) if keys else ():
+        key = table.header.index(keys[0])
+        names |= {row[key]: _shown(dict(zip(table.header, row, strict=True)), links) for row in table.rows}
+    return Twins(old, new, keys, NOUNS, names)
+
+
+def _shown(entry: dict[str, str], links: bool) -> str:
+    """What people call an entry: by its title."""
+    title, link = entry.get("title", ""), entry.get("link", "")
+    return f"{title} ({link})" if links and title and link else title

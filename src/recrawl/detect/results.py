@@ -7,90 +7,124 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable
 
-from recrawl.detect import rdf
-from recrawl.detect.structured import Differences, Structured, between, hashed
-from recrawl.model import Snapshot
+from recrawl.detect import rdf, records
+from recrawl.detect.json import Document
+from recrawl.detect.rdf import Graph
+from recrawl.detect.records import Nouns, Table, Twins
+from recrawl.detect.structured import Differences, Form, Structured, Style, hashed
+from recrawl.detect.table import Book, lines, through
+from recrawl.model import Part, Snapshot
+from recrawl.parse import solutions
+from recrawl.parse.solutions import Solution, Term
 
-_N_ROUNDS = 3
-RESULTS = frozenset({"application/sparql-results+json", "application/json", "text/json", ""})
+NOUNS = Nouns(
+    record="solution", records="solutions", value="value", values="values", field="column", at="row"
+)
+_N_ROUNDS = 20
+_STRING = "http://www.w3.org/2001/XMLSchema#string"
 
 
 def Results() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `results`."""
-    return Structured("results", digest, differences, tame_bytes=0)
+    return Structured("results", Form(read, digest, differences, parts), tame_bytes=0)
 
 
-def digest(snapshot: Snapshot) -> str:
-    if not _tabular(snapshot):
-        return rdf.digest(snapshot)
-    return hashed(sorted(f"{n} {row}" for row, n in solutions(snapshot).items()))
+def read(snapshot: Snapshot) -> Book | Graph | Document:
+    if snapshot.media_type not in solutions.MEDIA_TYPES:
+        return rdf.read(snapshot)
+    found = solutions.read(bytes(snapshot.body))
+    return through(snapshot.lens, [_table(found.variables, found.rows, found.answer)], _variable)
 
 
-def differences(before: Snapshot, after: Snapshot) -> Differences:
-    if not _tabular(before) or not _tabular(after):
-        return rdf.differences(before, after)
-    old, new = solutions(before), solutions(after)
-    return between(
-        {row: f"{n} times" for row, n in sorted(old.items())},
-        {row: f"{n} times" for row, n in sorted(new.items())},
-        noun="solution",
-        plural="solutions",
-    )
+def digest(document: Book | Graph | Document) -> str:
+    if not isinstance(document, Book):
+        return rdf.digest(document)
+    return hashed(line for table in document.masked(NOUNS) for line in lines(table))
 
 
-def solutions(snapshot: Snapshot) -> Counter[str]:
-    """Each solution as a line, with how often it comes."""
-    document = json.loads(bytes(snapshot.body))
-    if "boolean" in document:
-        return Counter({f"ASK {str(document['boolean']).lower()}": 1})
-    rows: list[dict[str, dict[str, Any]]] = document["results"]["bindings"]
+def differences(before: Book | Graph | Document, after: Book | Graph | Document, style: Style) -> Differences:
+    if not isinstance(before, Book) and not isinstance(after, Book):
+        return rdf.differences(before, after, style)
+    if not isinstance(before, Book) or not isinstance(after, Book):
+        kinds = "it was a graph and is a table now", "it was a table and is a graph now"
+        return Differences(counts=(), magnitude=1.0, notes=(kinds[isinstance(before, Book)],))
+    (old,), (new,) = before.masked(NOUNS), after.masked(NOUNS)
+    said = [
+        *(f"variable ?{name} added" for name in new.header if name not in old.header),
+        *(f"variable ?{name} removed" for name in old.header if name not in new.header),
+    ]
+    return records.differences([_twins(old, new, after.keys)], style, said)
+
+
+def parts(before: Book | Graph | Document, after: Book | Graph | Document) -> tuple[Part, ...]:
+    if not isinstance(before, Book) and not isinstance(after, Book):
+        return rdf.parts(before, after)
+    if not isinstance(before, Book) or not isinstance(after, Book):
+        return ()
+    (old,), (new,) = before.tables, after.tables
+    return records.differing([_twins(old, new, after.keys)])
+
+
+def _twins(old: Table, new: Table, wanted: tuple[str, ...]) -> Twins:
+    return Twins(old, new, records.keys(old, new, wanted), NOUNS)
+
+
+def _variable(name: str) -> str:
+    return name.removeprefix("?").removeprefix("$")
+
+
+def _table(variables: tuple[str, ...], rows: list[Solution], answer: bool | None) -> Table:
+    if answer is not None:
+        return Table("", ("ASK",), [(str(answer).lower(),)])
     names = _blank_names(rows)
-    return Counter(
-        " ".join(f"?{variable}={_term(term, names)}" for variable, term in sorted(row.items()))
-        for row in rows
+    return Table(
+        "",
+        variables,
+        [tuple(_written(row[v], names) if v in row else "" for v in variables) for row in rows],
     )
 
 
-def _blank_names(rows: list[dict[str, dict[str, Any]]]) -> dict[str, str]:
-    """Blank nodes named by the solutions they are in, a few steps far: labels differ with every answer."""
-    where: dict[str, list[tuple[str, dict[str, dict[str, Any]]]]] = defaultdict(list)
+def _blank_names(rows: list[Solution]) -> dict[str, str]:
+    """Blank nodes named by the solutions they are in: labels differ with every answer. What one is named
+    depends on the names beside it, so it is done again until that tells no more of them apart."""
+    where: dict[str, list[tuple[str, Solution]]] = defaultdict(list)
     for row in rows:
         for variable, term in row.items():
-            if term.get("type") == "bnode":
-                where[str(term["value"])].append((variable, row))
+            if term.kind == "bnode":
+                where[term.value].append((variable, row))
     names = dict.fromkeys(where, "")
+    n_names = 1
     for _ in range(_N_ROUNDS if where else 0):
-        names = {
-            label: hashlib.sha256(
-                "\n".join(
-                    sorted(
-                        f"{variable}:"
-                        + " ".join(f"{name}={_term(term, names)}" for name, term in sorted(row.items()))
-                        for variable, row in said
-                    )
-                ).encode()
-            ).hexdigest()[:8]
-            for label, said in where.items()
-        }
+        names = {label: _named(label, said, names) for label, said in where.items()}
+        if len(set(names.values())) == n_names:
+            break
+        n_names = len(set(names.values()))
     return names
 
 
-def _term(term: dict[str, Any], names: dict[str, str]) -> str:
-    value = str(term.get("value", ""))
-    match term.get("type"):
+def _named(label: str, said: Iterable[tuple[str, Solution]], names: dict[str, str]) -> str:
+    told = sorted(
+        f"{variable}: "
+        + " ".join(
+            f"{name}={'itself' if term == Term('bnode', label) else _written(term, names)}"
+            for name, term in sorted(row.items())
+        )
+        for variable, row in said
+    )
+    content = f"{names[label]}\n" + "\n".join(told)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _written(term: Term, names: dict[str, str]) -> str:
+    match term.kind:
         case "uri":
-            return f"<{value}>"
+            return f"<{term.value}>"
         case "bnode":
-            return f"_:{names.get(value, '')}"
+            return f"_:{names.get(term.value, '')}"
         case _:
-            language = term.get("xml:lang")
-            kind = term.get("datatype")
-            suffix = f"@{str(language).lower()}" if language else f"^^<{kind}>" if kind else ""
-            return json.dumps(value, ensure_ascii=False) + suffix
-
-
-def _tabular(snapshot: Snapshot) -> bool:
-    return snapshot.media_type in RESULTS
+            typed = term.datatype and term.datatype != _STRING
+            suffix = f"@{term.language.lower()}" if term.language else f"^^<{term.datatype}>" if typed else ""
+            return json.dumps(term.value, ensure_ascii=False) + suffix

@@ -1,109 +1,159 @@
 """Data: what it says counts, not how it is written down.
 
-A structured detector has two functions that stand at the top level of a module, so that they can run where
-they can be killed: `digest` gives one for all that a document says, `differences` what two of them say
-differently.
+Each kind has a form: four functions that stand at the top level of a module, so that they can run where they
+can be killed. `read` makes something of the bytes, as far as the lens lets it through; the others work on
+what was read.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 from recrawl.detect.exact import Exact
-from recrawl.model import Changed, Snapshot, Verdict
+from recrawl.model import Changed, Part, Snapshot, Verdict
 from recrawl.parse.pool import ParseFailed, shared
 
 T = TypeVar("T")
 
-N_SHOWN = 6
-_SHOWN_CHARACTERS = 80
 _MOST_BYTES = 16 << 20
 _TAME_BYTES = 64 * 1024  # smaller ones are read at once; larger ones where they can be killed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """How differences are written down, one to a line."""
+
+    n_lines: int  # no more than these
+    n_characters: int  # of one value
+    added: str
+    removed: str
+
+    def clipped(self, text: str) -> str:
+        return clipped(text, self.n_characters)
+
+    def change(self, where: str, before: str, after: str) -> str:
+        return f"{where}: {self.clipped(before)} → {self.clipped(after)}"
+
+
+BRIEF = Style(n_lines=6, n_characters=80, added="+", removed="−")  # for a line of evidence
+WHOLE = Style(n_lines=10_000, n_characters=2_000, added="+ ", removed="- ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """How two documents differ, counted in `noun`s; `shown` are a few of them, for people."""
+    """How two documents differ: in words, as a share of both together, and line by line for people."""
 
-    noun: str
-    plural: str
-    n_before: int
-    n_after: int
-    n_added: int = 0
-    n_removed: int = 0
-    n_changed: int = 0
-    shown: tuple[str, ...] = ()
-
-    @property
-    def n(self) -> int:
-        return self.n_added + self.n_removed + self.n_changed
-
-    @property
-    def magnitude(self) -> float:
-        """The share of both documents together that is not in the other one."""
-        differing = self.n_added + self.n_removed + 2 * self.n_changed
-        return min(1.0, differing / max(self.n_before + self.n_after, 1))
+    counts: tuple[str, ...]  # "1 cell changed", "2 rows added"
+    magnitude: float
+    lines: tuple[str, ...] = ()
+    n_lines: int = 0  # how many there are in all
+    notes: tuple[str, ...] = ()  # what concerns the whole of it: a column that is gone
+    otherwise: str = "the same in another order"  # where nothing was added, removed or changed
 
     def sentence(self) -> str:
-        counts = [
-            (self.n_changed, "changed"), (self.n_added, "added"), (self.n_removed, "removed"),
-        ]  # fmt: skip
-        said = [f"{n:,} {self.noun if n == 1 else self.plural} {done}" for n, done in counts if n]
-        if not said:
-            return f"the same {self.plural} in another order"
-        more = " …" if self.n > len(self.shown) else ""
-        return f"{', '.join(said)}: {'; '.join(self.shown)}{more}" if self.shown else ", ".join(said)
+        more = " …" if self.n_lines > len(self.lines) else ""
+        shown = f": {'; '.join(self.lines)}{more}" if self.lines else ""
+        said = f"{', '.join(self.counts)}{shown}"
+        return "; ".join([*self.notes, *([said] if said else [])]) or self.otherwise
+
+    def listed(self) -> list[str]:
+        n_more = self.n_lines - len(self.lines)
+        more = [f"… and {n_more:,} more"] if n_more else []
+        return [*self.notes, *self.lines, *more] or [self.otherwise]
 
 
-Digest = Callable[[Snapshot], str]
-Compare = Callable[[Snapshot, Snapshot], Differences]
+@dataclass(frozen=True, slots=True)
+class Form(Generic[T]):
+    """What makes a detector of one kind of data."""
+
+    read: Callable[[Snapshot], T]  # through the include and ignore rules of the lens
+    digest: Callable[[T], str]  # of all that counts, masks applied
+    differences: Callable[[T, T, Style], Differences]  # masks applied
+    parts: Callable[[T, T], Sequence[Part]]  # whatever is masked
 
 
 class Structured:
-    """A detector made of a digest and a comparison."""
+    """A detector for data."""
 
-    def __init__(
-        self, name: str, digest: Digest, differences: Compare, *, tame_bytes: int = _TAME_BYTES
-    ) -> None:
+    def __init__(self, name: str, form: Form[Any], *, tame_bytes: int = _TAME_BYTES) -> None:
         self.name = name
-        self._digest = digest
-        self._differences = differences
+        self._form = form
         self._tame_bytes = tame_bytes
 
     def fingerprint(self, snapshot: Snapshot) -> str:
         if _too_large(snapshot):
             return Exact().fingerprint(snapshot)
-        found = self._run(self._digest, snapshot)
+        found = self._run(_digested, snapshot)
         return "" if isinstance(found, ParseFailed) else found
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         if _too_large(before) or _too_large(after):
             return Exact().compare(before, after)
-        old, new = self._run(self._digest, before), self._run(self._digest, after)
+        found = self._run(_compared, before, after)
+        if isinstance(found, ParseFailed):
+            return self._verdict_on_failure(before, after)
+        if found is None:
+            return Verdict(changed=Changed.NO, evidence="it says the same")
+        return Verdict(changed=Changed.YES, magnitude=found.magnitude, evidence=found.sentence())
+
+    def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:
+        if _too_large(before) or _too_large(after):
+            return ()
+        found = self._run(_parted, before, after)
+        return () if isinstance(found, ParseFailed) else found
+
+    def listed(self, before: Snapshot, after: Snapshot) -> list[str] | ParseFailed:
+        """Every difference on a line of its own: `where: old → new`, `+ added` or `- removed`; none where
+        they say the same."""
+        if _too_large(before) or _too_large(after):
+            return ParseFailed("size", f"more than {_MOST_BYTES:,} bytes")
+        return self._run(_listed, before, after)
+
+    def _verdict_on_failure(self, before: Snapshot, after: Snapshot) -> Verdict:
+        """Each for itself: that tells which of them cannot be read."""
+        old, new = self._run(_digested, before), self._run(_digested, after)
         for one, which in ((old, "earlier"), (new, "new")):
             if isinstance(one, ParseFailed):
-                evidence = (
-                    f"the {which} copy cannot be read as {self.name}: {clipped(one.detail or one.reason)}"
-                )
+                why = clipped(one.detail or one.reason)
+                evidence = f"the {which} copy cannot be read as {self.name}: {why}"
                 return Verdict(changed=Changed.UNKNOWN, evidence=evidence)
         if old == new:
             return Verdict(changed=Changed.NO, evidence="it says the same")
-        found = self._run(self._differences, before, after)
-        if isinstance(found, ParseFailed):  # too much to compare in the time; that it changed is certain
-            return Verdict(changed=Changed.YES, magnitude=1.0, evidence="it changed too much to list")
-        return Verdict(changed=Changed.YES, magnitude=found.magnitude, evidence=found.sentence())
+        return Verdict(changed=Changed.YES, magnitude=1.0, evidence="it changed too much to list")
 
     def _run(self, function: Callable[..., T], *snapshots: Snapshot) -> T | ParseFailed:
         packed = any(snapshot.body[:2] == b"PK" for snapshot in snapshots)  # its size says nothing
-        if packed or sum(len(snapshot.body) for snapshot in snapshots) > self._tame_bytes:
-            return shared().run(function, *snapshots)
+        # Nor does it bound what a selector has to do.
+        chosen = any(snapshot.lens.include or snapshot.lens.ignore for snapshot in snapshots)
+        if packed or chosen or sum(len(snapshot.body) for snapshot in snapshots) > self._tame_bytes:
+            return shared().run(function, self._form, *snapshots)
         try:
-            return function(*snapshots)
+            return function(self._form, *snapshots)
         except Exception as problem:  # whatever strange bytes provoke; the pool does the same
             return ParseFailed("error", f"{type(problem).__name__}: {problem}")
+
+
+def _digested(form: Form[Any], snapshot: Snapshot) -> str:
+    return form.digest(form.read(snapshot))
+
+
+def _compared(form: Form[Any], before: Snapshot, after: Snapshot) -> Differences | None:
+    """None where they say the same. Each is read once: reading takes longest."""
+    old, new = form.read(before), form.read(after)
+    return None if form.digest(old) == form.digest(new) else form.differences(old, new, BRIEF)
+
+
+def _listed(form: Form[Any], before: Snapshot, after: Snapshot) -> list[str]:
+    old, new = form.read(before), form.read(after)
+    return [] if form.digest(old) == form.digest(new) else form.differences(old, new, WHOLE).listed()
+
+
+def _parted(form: Form[Any], before: Snapshot, after: Snapshot) -> Sequence[Part]:
+    return form.parts(form.read(before), form.read(after))
 
 
 def _too_large(snapshot: Snapshot) -> bool:
@@ -114,42 +164,21 @@ def _too_large(snapshot: Snapshot) -> bool:
 def hashed(lines: Iterable[str]) -> str:
     """One digest for many lines, each of them ended so that none runs into the next."""
     digest = hashlib.sha256()
-    for line in lines:
-        digest.update(line.encode("utf-8", "surrogatepass"))
-        digest.update(b"\x00")
+    rest = iter(lines)
+    while batch := list(islice(rest, 1_000)):
+        digest.update("\x00".join([*batch, ""]).encode("utf-8", "surrogatepass"))
     return f"sha256:{digest.hexdigest()}"
 
 
-def clipped(text: str, most: int = _SHOWN_CHARACTERS) -> str:
+def clipped(text: str, most: int = BRIEF.n_characters) -> str:
     """Short, and nothing in it that could steer a terminal."""
     clean = "".join(c if c.isprintable() else "�" for c in text[: most + 1])
     return f"{clean[:most]}…" if len(clean) > most else clean
 
 
-def between(
-    before: dict[str, str],
-    after: dict[str, str],
-    *,
-    noun: str,
-    plural: str,
-    shown: Callable[[str], str] = clipped,
-) -> Differences:
-    """The differences of two sets of named values."""
-    added = [name for name in after if name not in before]
-    removed = [name for name in before if name not in after]
-    changed = [name for name, value in before.items() if name in after and after[name] != value]
-    lines = [
-        *(f"{shown(name)}: {clipped(before[name])} → {clipped(after[name])}" for name in changed[:N_SHOWN]),
-        *(f"+{shown(name)}" for name in added[:N_SHOWN]),
-        *(f"−{shown(name)}" for name in removed[:N_SHOWN]),
-    ]
-    return Differences(
-        noun=noun,
-        plural=plural,
-        n_before=len(before),
-        n_after=len(after),
-        n_added=len(added),
-        n_removed=len(removed),
-        n_changed=len(changed),
-        shown=tuple(lines[:N_SHOWN]),
-    )
+def counted(n: int, noun: str, plural: str, done: str) -> tuple[str, ...]:
+    """
+    >>> counted(2, "row", "rows", "added"), counted(0, "row", "rows", "added")
+    (('2 rows added',), ())
+    """
+    return (f"{n:,} {noun if n == 1 else plural} {done}",) if n else ()

@@ -1,7 +1,7 @@
 """Tables (CSV, TSV, XLSX): rows and columns are told apart by name, not by place.
 
-The order of rows and of columns, quoting, white space around a cell and the spelling of numbers carry no
-meaning. A changed cell, a row more or less, a column added, removed or renamed do.
+The order of rows and of columns, quoting, white space around a cell, the spelling of numbers and of TRUE and
+FALSE carry no meaning. A changed cell, a row more or less, a column added, removed or renamed do.
 """
 
 from __future__ import annotations
@@ -10,66 +10,134 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
-from recrawl.detect.structured import N_SHOWN, Differences, Structured, between, clipped, hashed
-from recrawl.model import Snapshot
+from recrawl.detect import records
+from recrawl.detect.masks import Masks
+from recrawl.detect.numbers import spelt
+from recrawl.detect.records import Nouns, Table, Twins
+from recrawl.detect.schema import notes, renamed
+from recrawl.detect.selectors import Language, speaking
+from recrawl.detect.structured import Differences, Form, Structured, Style, hashed
+from recrawl.model import Lens, Part, Snapshot
 from recrawl.parse import charset, sheets
 
+NOUNS = Nouns(record="row", records="rows", value="cell", values="cells", field="column", at="row")
 _DELIMITERS = ",;\t|"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
 _FIELD_LIMIT = 64 * 1024 * 1024  # larger than any body; the default of 128 KiB refuses honest cells
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A header and rows, cells in their plain spelling; every row is as long as the header."""
+class Book:
+    """All tables of a document in order of their names, what is masked in them, and what tells rows apart."""
 
-    name: str  # of the sheet; empty where there is only one
-    header: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    tables: list[Table]
+    masks: Masks
+    keys: tuple[str, ...] = ()
+
+    def masked(self, nouns: Nouns = NOUNS) -> list[Table]:
+        if not self.masks:
+            return self.tables
+        return [records.masked(table, self.masks, nouns, self.keys) for table in self.tables]
 
 
 def Tables() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `table`."""
-    return Structured("table", digest, differences)
+    return Structured("table", Form(read, digest, differences, parts))
 
 
-def digest(snapshot: Snapshot) -> str:
-    return hashed(line for table in read(snapshot) for line in _lines(table))
+def read(snapshot: Snapshot) -> Book:
+    return through(snapshot.lens, _tables(snapshot), plain)
 
 
-def differences(before: Snapshot, after: Snapshot) -> Differences:
-    old, new = {t.name: t for t in read(before)}, {t.name: t for t in read(after)}
-    schema: list[str] = []
-    cells_before: dict[str, str] = {}
-    cells_after: dict[str, str] = {}
-    for name in sorted(old.keys() | new.keys()):
-        one, other = old.get(name) or Table(name, (), []), new.get(name) or Table(name, (), [])
-        schema += _schema(one, other)
-        keys = _keys(one, other)
-        cells_before |= _cells(one, keys)
-        cells_after |= _cells(other, keys)
-    found = between(cells_before, cells_after, noun="cell", plural="cells")
-    return Differences(
-        noun="cell",
-        plural="cells",
-        n_before=found.n_before,
-        n_after=found.n_after,
-        n_added=found.n_added,
-        n_removed=found.n_removed,
-        n_changed=found.n_changed,
-        shown=tuple([*schema, *found.shown][:N_SHOWN]),
+def through(lens: Lens, tables: Iterable[Table], spelt: Callable[[str], str]) -> Book:
+    """The columns that count; names in selectors are spelt as names in headers are."""
+    include, ignore = (
+        {spelt(selector.expression) for selector in speaking(rules, Language.COLUMN)}
+        for rules in (lens.include, lens.ignore)
+    )
+    found = [_columns(table, include, ignore) for table in tables] if include or ignore else tables
+    return Book(list(found), Masks(lens.masks), tuple(spelt(key) for key in lens.keys))
+
+
+def _columns(table: Table, include: set[str], ignore: set[str]) -> Table:
+    def chosen(rules: set[str], name: str) -> bool:
+        return name in rules or (bool(table.name) and f"{table.name}!{name}" in rules)
+
+    left = [
+        i
+        for i, name in enumerate(table.header)
+        if (not include or chosen(include, name)) and not chosen(ignore, name)
+    ]
+    return Table(
+        table.name, tuple(table.header[i] for i in left), [tuple(row[i] for i in left) for row in table.rows]
     )
 
 
-def read(snapshot: Snapshot) -> list[Table]:
-    """All tables of the document, in order of their names."""
+def digest(book: Book) -> str:
+    return hashed(line for table in book.masked() for line in lines(table))
+
+
+def lines(table: Table) -> Iterator[str]:
+    """All that it says, whatever the order."""
+    order = sorted(range(len(table.header)), key=lambda i: table.header[i])
+    yield "\x1d".join([table.name, *(table.header[i] for i in order)])
+    yield from sorted("\x1f".join(row[i] for i in order) for row in table.rows)
+
+
+def differences(before: Book, after: Book, style: Style) -> Differences:
+    said: list[str] = []
+    twins: list[Twins] = []
+    for old, new in _sheets(before.masked(), after.masked()):
+        names = renamed(old, new)
+        said += notes(old, new, names)
+        header = tuple(names.get(name, name) for name in old.header)
+        old_ = Table(old.name, header, old.rows)
+        wanted = [names.get(key, key) for key in after.keys]
+        twins.append(Twins(old_, new, records.keys(old_, new, wanted), NOUNS))
+    said += _about_keys(before, after)
+    return records.differences(twins, style, said)
+
+
+def parts(before: Book, after: Book) -> tuple[Part, ...]:
+    return records.differing(
+        [
+            Twins(old, new, records.keys(old, new, after.keys), NOUNS)
+            for old, new in _sheets(before.tables, after.tables)
+        ]
+    )
+
+
+def _sheets(before: Sequence[Table], after: Sequence[Table]) -> Iterator[tuple[Table, Table]]:
+    old, new = {table.name: table for table in before}, {table.name: table for table in after}
+    for name in sorted(old.keys() | new.keys()):
+        yield old.get(name) or Table(name, (), []), new.get(name) or Table(name, (), [])
+
+
+def _about_keys(before: Book, after: Book) -> list[str]:
+    """What the owner should know of the key columns: one that is gone, rows that they do not tell apart."""
+    said = []
+    for key in after.keys:
+        there = any(key in table.header for table in after.tables)
+        if not there:
+            had = any(key in table.header for table in before.tables)
+            said.append(f"the key column {key} is {'no longer there' if had else 'in neither copy'}")
+    for table in after.tables:
+        if after.keys and all(key in table.header for key in after.keys):
+            twice = Counter(records.labels(table, after.keys, NOUNS))
+            again = [label for label, n in twice.items() if n > 1]
+            if again:
+                rows = f"{len(again):,} keys stand" if len(again) > 1 else "1 key stands"
+                said.append(f"{rows} in more than one row: {', '.join(again[:3])}")
+    return said
+
+
+def _tables(snapshot: Snapshot) -> list[Table]:
     if snapshot.body[:4] == b"PK\x03\x04":
-        sheets_ = [_table(name, rows) for name, rows in sheets.rows(bytes(snapshot.body))]
-        return sorted(sheets_, key=lambda table: table.name)
+        found = [_table(name, rows) for name, rows in sheets.rows(bytes(snapshot.body))]
+        return sorted(found, key=lambda table: table.name)
     text = charset.text(bytes(snapshot.body), snapshot.charset).removeprefix("\ufeff")
     csv.field_size_limit(_FIELD_LIMIT)
     delimiter = _delimiter(text, snapshot.media_type)
@@ -104,59 +172,11 @@ def _unique(header: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def plain(cell: str) -> str:
-    """A cell without the noise of its writing: 007 and +7.0 are 7, but not where digits are a name."""
+    """A cell without the noise of its writing: +7.0 is 7 and True is TRUE, but 007 is a name."""
     text = " ".join(cell.split())
+    if len(text) in (4, 5) and text.upper() in ("TRUE", "FALSE"):
+        return text.upper()
     # A leading zero is part of a name (a postcode, a phone number) as often as not: such cells stay.
     if not _NUMBER.fullmatch(text) or re.match(r"[+-]?0\d", text):
         return text
-    value = Decimal(text)
-    return "0" if value == 0 else f"{value.normalize():f}"
-
-
-def _lines(table: Table) -> Iterator[str]:
-    order = sorted(range(len(table.header)), key=lambda i: table.header[i])
-    yield "\x1d".join([table.name, *(table.header[i] for i in order)])
-    yield from sorted("\x1f".join(row[i] for i in order) for row in table.rows)
-
-
-def _schema(before: Table, after: Table) -> list[str]:
-    where = f" in sheet {clipped(before.name)}" if before.name else ""
-    old, new = set(before.header), set(after.header)
-    return [
-        *(f"column {clipped(name)} added{where}" for name in after.header if name not in old),
-        *(f"column {clipped(name)} removed{where}" for name in before.header if name not in new),
-    ]
-
-
-def _keys(before: Table, after: Table) -> list[str]:
-    """The columns that tell rows apart in both: the first that can alone, else the first two, else none."""
-    common = [name for name in before.header if name in after.header]
-    for names in [*([name] for name in common), common[:2]]:
-        if names and all(_tell_apart(table, names) for table in (before, after)):
-            return names
-    return []
-
-
-def _tell_apart(table: Table, names: list[str]) -> bool:
-    places = [table.header.index(name) for name in names]
-    values = [tuple(row[i] for i in places) for row in table.rows]
-    return len(set(values)) == len(values) and all(any(value) for value in values)
-
-
-def _cells(table: Table, keys: list[str]) -> dict[str, str]:
-    """Cells by row and column; without keys a row is what it holds, and equal ones are counted."""
-    prefix = f"{table.name}!" if table.name else ""
-    places = [table.header.index(name) for name in keys]
-    seen: Counter[str] = Counter()
-    cells: dict[str, str] = {}
-    for row in table.rows:
-        label = " ".join(row[i] for i in places) if places else " | ".join(row)
-        seen[label] += 1
-        again = f"#{seen[label]}" if seen[label] > 1 else ""
-        if places:
-            cells |= {
-                f"{prefix}{label}{again}.{name}": value for name, value in zip(table.header, row, strict=True)
-            }
-        else:
-            cells[f"{prefix}{label}{again}"] = ""
-    return cells
+    return spelt(text)

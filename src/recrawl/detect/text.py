@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from recrawl.detect import edits, selectors
 from recrawl.detect.exact import Exact
-from recrawl.model import Changed, Snapshot, Verdict
-from recrawl.parse import charset, html
+from recrawl.detect.masks import Masks
+from recrawl.detect.spots import Placed, parts, unmasked
+from recrawl.model import Changed, Lens, Part, Snapshot, Verdict
+from recrawl.parse import charset, html, page, spelling
+from recrawl.parse.page import Reading, View
 from recrawl.parse.pool import ParseFailed
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
@@ -16,59 +21,90 @@ _TEXTUAL = frozenset(
     {"application/json", "application/xml", "application/javascript", "application/ecmascript"}
 )
 _MOST_CHARACTERS = 4 << 20  # as words they take up some 30 times as much memory
-_SHOWN_WORDS = 5  # on each side
-_SHOWN_CHARACTERS = 24  # of a word
+_PLACE = "text"  # of every line of a document without elements
+_N_SELECTORS = 3  # named in evidence
 
 
 class Text:
     """Two snapshots are the same when they show the same words in the same order.
 
     Of HTML that is the visible text, of other text all of it; what holds no text, or more than a person
-    could read, is judged by its bytes. The fingerprint of a document that cannot be parsed is empty, and the
-    verdict on it unknown.
+    could read, is judged by its bytes. A lens may choose elements, leave some out and mask lines. The
+    fingerprint of a document that cannot be parsed is empty, and the verdict on it unknown.
     """
 
     name = "text"
 
     def fingerprint(self, snapshot: Snapshot) -> str:
-        words = _words(snapshot)
-        if words is None:
+        reading = _read(snapshot)
+        if reading is None:
             return Exact().fingerprint(snapshot)
-        if isinstance(words, ParseFailed):
+        if isinstance(reading, ParseFailed):
             return ""
-        content = " ".join(words).encode("utf-8", "surrogatepass")
-        return f"sha256:{hashlib.sha256(content).hexdigest()}"
+        # No word holds a zero byte: what is looked for and not found is no empty text.
+        content = " ".join(edits.words(_lines(reading, snapshot.lens))) if reading.found else "\0"
+        return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         """The magnitude is the share of words, of both together, that the other one lacks."""
-        old, new = _words(before), _words(after)
-        for words, which in ((old, "earlier"), (new, "new")):
-            if isinstance(words, ParseFailed):
-                why = f"the {which} copy cannot be parsed ({words.reason}: {words.detail})"
+        old, new = _read(before), _read(after)
+        for reading, which in ((old, "earlier"), (new, "new")):
+            if isinstance(reading, ParseFailed):
+                why = f"the {which} copy cannot be parsed ({reading.reason}: {reading.detail})"
                 return Verdict(changed=Changed.UNKNOWN, evidence=why)
-        if isinstance(old, list) and isinstance(new, list):
-            return _verdict(old, new)
+        if isinstance(old, Reading) and isinstance(new, Reading):
+            if old.found and new.found:
+                return _verdict(_lines(old, before.lens), _lines(new, after.lens))
+            return _verdict_on_looking(old.found, new.found, after.lens)
         if old is new:
             return Exact().compare(before, after)
         evidence = "it no longer holds text to read" if new is None else "it holds text to read now"
         return Verdict(changed=Changed.YES, magnitude=1.0, evidence=evidence)
 
+    def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:
+        """Line by line, each at its place in the page."""
+        old, new = _read(before, placed=True), _read(after, placed=True)
+        if not (isinstance(old, Reading) and isinstance(new, Reading) and old.found and new.found):
+            return ()
+        return parts(Placed(old.lines, old.places), Placed(new.lines, new.places))
 
-def _words(snapshot: Snapshot) -> list[str] | ParseFailed | None:
-    """What a reader sees, word by word; None where there is nothing to read."""
-    media_type = snapshot.media_type.lower()
+
+def lines(snapshot: Snapshot) -> list[str] | None:
+    """What counts of it, line by line; None where it holds no text that can be read."""
+    reading = _read(snapshot)
+    return _lines(reading, snapshot.lens) if isinstance(reading, Reading) else None
+
+
+def unmatched(snapshot: Snapshot) -> str:
+    """What to tell of a page on which nothing is found that its lens includes; else nothing."""
+    if not _view(snapshot.lens, placed=False).include or not is_html(snapshot):
+        return ""
+    reading = _read(replace(snapshot, lens=replace(snapshot.lens, masks=())))
+    return "" if not isinstance(reading, Reading) or reading.found else _nothing(snapshot.lens)
+
+
+def _read(snapshot: Snapshot, *, placed: bool = False) -> Reading | ParseFailed | None:
+    """What a reader sees, line by line; None where there is nothing to read."""
+    lens = snapshot.lens
+    placed = placed or bool(lens.masks)
     beginning = snapshot.body[:1024]
-    if media_type in HTML or (not media_type and beginning.lstrip()[:1] == b"<"):
+    if is_html(snapshot):
         if len(snapshot.body) > html.MOST_BYTES:
             return None
-        seen = html.text(snapshot.body, snapshot.charset)
-        if isinstance(seen, ParseFailed):
-            return seen
-    elif _textual(media_type) and b"\0" not in beginning and len(snapshot.body) <= _MOST_CHARACTERS:
-        seen = charset.text(snapshot.body, snapshot.charset)
-    else:
-        return None
-    return seen.split() if len(seen) <= _MOST_CHARACTERS else None
+        reading = page.read(snapshot.body, snapshot.charset, _view(lens, placed=placed))
+        if isinstance(reading, ParseFailed):
+            return reading
+        return reading if sum(map(len, reading.lines)) <= _MOST_CHARACTERS else None
+    media_type = snapshot.media_type.lower()
+    if _textual(media_type) and b"\0" not in beginning and len(snapshot.body) <= _MOST_CHARACTERS:
+        found = spelling.plain(charset.text(snapshot.body, snapshot.charset)).splitlines()
+        return Reading(found, [_PLACE] * len(found) if placed else [])
+    return None
+
+
+def is_html(snapshot: Snapshot) -> bool:
+    media_type = snapshot.media_type.lower()
+    return media_type in HTML or (not media_type and snapshot.body[:1024].lstrip()[:1] == b"<")
 
 
 def _textual(media_type: str) -> bool:
@@ -76,19 +112,64 @@ def _textual(media_type: str) -> bool:
     return kind in ("", "text") or media_type in _TEXTUAL or subtype.endswith(("+xml", "+json"))
 
 
-def _verdict(old: list[str], new: list[str]) -> Verdict:
+def _view(lens: Lens, *, placed: bool) -> View:
+    include, ignore = (
+        tuple((one.language.value, one.expression) for one in selectors.speaking(said, *selectors.PAGE))
+        for said in (lens.include, lens.ignore)
+    )
+    return View(include=include, ignore=ignore, main=lens.main, placed=placed)
+
+
+def _lines(reading: Reading, lens: Lens) -> list[str]:
+    masks = Masks(lens.masks)
+    return list(unmasked(Placed(reading.lines, reading.places), masks)) if masks else reading.lines
+
+
+def _verdict_on_looking(found_before: bool, found_after: bool, lens: Lens) -> Verdict:
+    if found_before == found_after:
+        return Verdict(changed=Changed.NO, evidence=f"still {_nothing(lens)}")
+    evidence = (
+        f"what is looked for is gone: {_nothing(lens)}" if found_before else "what is looked for is there now"
+    )
+    return Verdict(changed=Changed.YES, magnitude=1.0, evidence=evidence)
+
+
+def _nothing(lens: Lens) -> str:
+    named = " or ".join(map(edits.clipped, lens.include[:_N_SELECTORS]))
+    return f"nothing matches {named}{' …' if len(lens.include) > _N_SELECTORS else ''}"
+
+
+def _verdict(old_lines: Sequence[str], new_lines: Sequence[str]) -> Verdict:
+    old, new = edits.words(old_lines), edits.words(new_lines)
     if old == new:
         return Verdict(changed=Changed.NO, evidence="the same words")
-    had, has = Counter(old), Counter(new)
-    added, removed = has - had, had - has
-    n_added, n_removed = added.total(), removed.total()
-    if not n_added and not n_removed:
-        return Verdict(changed=Changed.YES, evidence="the same words in another order")
+    # Lines that stayed have the same words on both sides: only the others need be counted.
+    changes = edits.edits(old_lines, new_lines)
+    if changes is None:
+        changes = [edits.Edit(0, len(old_lines), 0, len(new_lines))]
+    had = Counter(edits.words([line for edit in changes for line in old_lines[edit.i1 : edit.i2]]))
+    has = Counter(edits.words([line for edit in changes for line in new_lines[edit.j1 : edit.j2]]))
+    added, removed = _more(has, had), _more(had, has)
+    n_added, n_removed = sum(added.values()), sum(removed.values())
+
+    def telling(went: Sequence[str], came: Sequence[str]) -> bool:
+        """What only moved tells little, unless nothing did anything else."""
+        other = any(word in removed for word in went) or any(word in added for word in came)
+        return other or not (n_added or n_removed)
+
+    seen = edits.shown(old_lines, new_lines, changes, telling)
+    said = _counts(n_added, n_removed) if n_added or n_removed else "the same words in another order"
     return Verdict(
         changed=Changed.YES,
         magnitude=(n_added + n_removed) / (len(old) + len(new)),
-        evidence=f'{_counts(n_added, n_removed)}: "{_shown(added, removed)}"',
+        evidence=f'{said}: "{seen}"' if seen else said,
     )
+
+
+def _more(some: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
+    """How much more often there is a word here than there; faster than taking counters from each other."""
+    there = dict(others).get
+    return {word: n - there(word, 0) for word, n in some.items() if n > there(word, 0)}
 
 
 def _counts(n_added: int, n_removed: int) -> str:
@@ -97,21 +178,3 @@ def _counts(n_added: int, n_removed: int) -> str:
     (first, what), *rest = [(n, done) for n, done in counts if n]
     said = f"{first:,} {'word' if first == 1 else 'words'} {what}"
     return ", ".join([said, *(f"{n:,} {done}" for n, done in rest)])
-
-
-def _shown(added: Counter[str], removed: Counter[str]) -> str:
-    parts = [
-        f"{sign}{_clipped(word)}" for sign, words in (("+", added), ("−", removed)) for word in _first(words)
-    ]
-    more = len(added) > _SHOWN_WORDS or len(removed) > _SHOWN_WORDS
-    return " ".join(parts) + (" …" if more else "")
-
-
-def _first(words: Counter[str]) -> list[str]:
-    return list(islice(words, _SHOWN_WORDS))
-
-
-def _clipped(word: str) -> str:
-    """Evidence is read on terminals too: nothing in it may steer one."""
-    clean = "".join(c if c.isprintable() else "�" for c in word[:_SHOWN_CHARACTERS])
-    return f"{clean}…" if len(word) > _SHOWN_CHARACTERS else clean

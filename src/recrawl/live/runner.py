@@ -9,41 +9,36 @@ serve them all.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from math import inf
 
 from recrawl.contracts import Archive, Clock, Detector, Fetcher
-from recrawl.errors import BusyHostError, RecrawlError
-from recrawl.finding import Finding
-from recrawl.live.gates import answered
-from recrawl.live.judgement import ChooseDetector, Judgement, judged
+from recrawl.errors import ArchiveError, RecrawlError
+from recrawl.live.asking import request_for
+from recrawl.live.claim import claimed
+from recrawl.live.ground import Down, Ground, Landed
+from recrawl.live.judgement import ChooseDetector
+from recrawl.live.repeat import second_look
+from recrawl.live.trouble import Trouble, passes
 from recrawl.live.worker import Worker
-from recrawl.loop import Absorbed, Loop
-from recrawl.model import Access, Fetch, Lease, Request, Resource, Version
+from recrawl.loop import Loop
+from recrawl.model import Access, Fetch, Lease, Request, Resource
 from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 
-# Servers lie about "not modified": every so often the whole thing is asked for.
-FULL_EVERY = 10
+__all__ = ["Landed", "Runner"]
+
 N_TOGETHER = 64
 N_JUDGES = 8  # more than there are parsing processes: small pages need none
-RETRY_CLAIM_S = 0.2
-VISIT_PATIENCE_S = 300.0  # on the wall: longer than that nobody who asks for a visit now waits for the host
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
-    """A visit that has been recorded, for whoever watches."""
-
-    lease: Lease
-    fetch: Fetch
-    absorbed: Absorbed
 
 
 class Runner:
     """Runs the loop against the real web. In the last `tail_s` of a lease no request is sent any more: what
-    was sent before must come to its end, and the host have its rest, before another may claim it."""
+    was sent before must come to its end, and the host have its rest, before another may claim it.
+
+    `lack` says what room there should be on the disk, and is empty where there is enough; `tell` takes what
+    people should know meanwhile.
+    """
 
     def __init__(
         self,
@@ -63,12 +58,11 @@ class Runner:
         allow_private: bool = False,
         access_for: Callable[[Resource], Access | None] = lambda _: None,
         watch: Callable[[Landed], object] = lambda _: None,
+        lack: Callable[[], str] = lambda: "",
+        tell: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.loop = loop
         self.fetcher = fetcher
-        self.archive = archive
-        self.detectors = detectors
-        self.choose = choose
         self.clock = clock
         self.min_delay_s = min_delay_s
         self.tail_s = tail_s
@@ -79,12 +73,19 @@ class Runner:
         self.allow_private = allow_private  # for every visit of this run, whatever the settings say
         self.access_for = access_for
         self._watchers: list[Callable[[Landed], object]] = [watch]
+        self._ground = Ground(
+            loop=loop, archive=archive, detectors=detectors, choose=choose, min_delay_s=min_delay_s
+        )
+        self._lack = lack
+        self._trouble = Trouble(clock=clock, tell=tell)
+        self._patient = False  # a run for ever waits until our own trouble is over
         self._worker = worker or Worker()
         self._call = self._worker.call
         self._judges = Worker(threads=self._worker.threads, n_threads=N_JUDGES)
         self._flying: dict[asyncio.Task[None], Lease] = {}
         self._grounded: list[Lease] = []  # claimed, and not asked for after all
-        self._down: list[tuple[Lease, Fetch, Judgement]] = []
+        self._lost: list[tuple[Lease, float]] = []  # asked for and not recorded, with the hosts' gates
+        self._down: list[Down] = []
         self._recording: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -98,24 +99,25 @@ class Runner:
     async def run(self, *, until_at: float = inf, once: bool = False) -> None:
         """Visit until `until_at`, or until stopped; with `once`, until what is due now has been visited."""
         began_at = self.clock.now()
+        self._patient = not once
         try:
             await self._call(self.loop.start, began_at)
             while not self._stopping.is_set() and self._problem is None:
                 now = self.clock.now()
                 if now >= until_at:
                     break
-                if await self._call(self.loop.must_reprice, now):
-                    await self._call(self.loop.reprice, now)
-                n_free = self.concurrency - len(self._flying)
-                leases = await self._call(self.loop.due, now, n_free) if n_free else []
-                for lease in leases:
-                    self._take_off(lease)
-                if leases:
-                    continue
-                if once and not self._busy() and await self._call(self._nothing_left, began_at):
-                    break
-                wake_at = await self._call(self.loop.wake_at, now)
-                await self._pause(min(wake_at, until_at, now + self.look_again_s * self.clock.speed) - now)
+                wake_at = now + self.look_again_s * self.clock.speed
+                try:
+                    n_free = await self._n_free(now)
+                    if n_free and await self._claim(now, n_free):
+                        continue
+                    if once and not self._busy() and await self._call(self._nothing_left, began_at):
+                        break
+                    if n_free:
+                        wake_at = min(wake_at, await self._call(self.loop.wake_at, now))
+                except RecrawlError as problem:
+                    self._met(problem)
+                await self._pause(min(wake_at, until_at) - now)
         finally:
             await self._land()
         if self._problem is not None:
@@ -127,7 +129,8 @@ class Runner:
         self._watchers.append(landed.append)
         try:
             await self._call(self.loop.start, self.clock.now())
-            self._take_off(await self._claimed(resource))
+            await self._n_free(self.clock.now())
+            self._take_off(await claimed(resource, loop=self.loop, worker=self._worker, clock=self.clock))
             while self._busy() and self._problem is None:
                 await self._pause(self.look_again_s * self.clock.speed)
         finally:
@@ -137,31 +140,34 @@ class Runner:
             raise self._problem
         return landed[0]
 
-    async def _claimed(self, resource: Resource) -> Lease:
-        patient_until_at = self.clock.now() + VISIT_PATIENCE_S * self.clock.speed
-        while True:
-            now = self.clock.now()
-            lease = await self._call(self.loop.claim, resource.id, now)
-            if lease is not None:
-                return lease
-            gate_at = await self._call(self.loop.store.gate_at, resource.host)
-            if gate_at > patient_until_at:
-                raise BusyHostError(
-                    f"{resource.host} asked to be left alone, or was in trouble; visit it again in "
-                    f"{gate_at - now:.0f} seconds."
-                )
-            if now >= patient_until_at:
-                raise BusyHostError(
-                    f"{resource.host} is being visited by another process, or one was killed that did; "
-                    "visit it again in a quarter of an hour."
-                )
-            await self.clock.sleep(RETRY_CLAIM_S * self.clock.speed)
+    async def _n_free(self, now: float) -> int:
+        """How many visits may be begun now; the price is found anew where that is to be."""
+        await self._give_back()
+        lack = await self._call(self._lack)
+        if lack and not self._patient:
+            raise ArchiveError(f"Nothing can be visited now: {lack}.")
+        n_flying = len(self._flying)
+        n_free = self._trouble.n_allowed(lack, self.concurrency - n_flying, n_flying)
+        if n_free and await self._call(self.loop.must_reprice, now):
+            await self._call(self.loop.reprice, now)
+        return n_free
+
+    async def _claim(self, now: float, n_free: int) -> bool:
+        leases = await self._call(self.loop.due, now, n_free)
+        for lease in leases:
+            self._take_off(lease)
+        return bool(leases)
 
     # -- in the air ------------------------------------------------------------------------------------
 
     def _take_off(self, lease: Lease) -> None:
         try:
-            request = self._request(lease)
+            request = request_for(
+                lease,
+                allow_private=self.allow_private,
+                access=self.access_for(lease.resource),
+                tail_s=self.tail_s,
+            )
         except RecrawlError as problem:  # our secrets cannot be read: nothing is asked without them
             self._problem = self._problem or problem
             self._grounded.append(lease)
@@ -170,30 +176,34 @@ class Runner:
         self._flying[task] = lease
         task.add_done_callback(self._came_down)
 
-    def _request(self, lease: Lease) -> Request:
-        resource, standing = lease.resource, lease.standing
-        held = standing.version if standing.version and not standing.version.gone else None
-        # Validators are sent only for a copy that we hold, and not always: else a liar would hide for ever.
-        conditional = held is not None and standing.n_informative % FULL_EVERY != FULL_EVERY - 1
-        return Request(
-            url=resource.url,
-            etag=standing.etag if conditional else None,
-            last_modified=standing.last_modified if conditional else None,
-            allow_private=self.allow_private or resource.effective.allow_private,
-            kind=resource.effective.kind,
-            media_type=held.media_type if held else "",
-            manner=resource.effective.manner,
-            access=self.access_for(resource),
-            not_after_at=lease.until_at - self.tail_s,
-            leased_host=resource.host,
-        )
-
     async def _fly(self, lease: Lease, request: Request) -> None:
-        fetch = await self.fetcher.fetch(request)
-        judgement = await self._judges.call(self._judged, lease, fetch)
+        # If it comes to nothing: it may have asked, and nobody knows for how long the host wants its rest.
+        gate_at = self.clock.now() + max(self.min_delay_s, MAX_CRAWL_DELAY_S)
+        try:
+            fetch = await self.fetcher.fetch(request)
+            gate_at = self._ground.gate_at(fetch)
+            judgement = await self._judges.call(self._ground.judged, lease, fetch)
+            if judgement.wants_repeat and (repeat := await self._looked_again(request, fetch)) is not None:
+                gate_at = self._ground.gate_at(repeat)
+                judgement = await self._judges.call(self._ground.judged, lease, fetch, repeat)
+                fetch = replace(fetch, ended_at=repeat.ended_at, wait_s=max(fetch.wait_s, repeat.wait_s))
+        except Exception as problem:  # whatever it is, the lease is given back
+            self._lose(lease, gate_at, problem)
+            return
         self._down.append((lease, fetch, judgement))
         if self._recording is None:
             self._recording = asyncio.create_task(self._record())
+
+    async def _looked_again(self, request: Request, fetch: Fetch) -> Fetch | None:
+        return await second_look(
+            request,
+            fetch,
+            fetcher=self.fetcher,
+            clock=self.clock,
+            min_delay_s=self.min_delay_s,
+            stopping=self._stopping,
+            charge=lambda: self._call(self.loop.charge, 1, self.clock.now()),
+        )
 
     def _came_down(self, task: asyncio.Task[None]) -> None:
         self._flying.pop(task, None)
@@ -208,7 +218,7 @@ class Runner:
         try:
             while self._down:
                 batch, self._down = self._down[:N_TOGETHER], self._down[N_TOGETHER:]
-                for landed in await self._call(self._absorb, batch, self.clock.now()):
+                for landed in await self._recorded(batch):
                     for watch in self._watchers:
                         watch(landed)
         except Exception as problem:  # it ends the run, from the run's own coroutine
@@ -217,41 +227,33 @@ class Runner:
             self._recording = None
             self._news.set()
 
-    def _absorb(self, batch: list[tuple[Lease, Fetch, Judgement]], now: float) -> list[Landed]:
-        findings = [self._finding(lease, fetch, judgement) for lease, fetch, judgement in batch]
-        files = self.archive.sync()  # before the store hears of it: what it knows of is on the disk
-        absorbed = self.loop.absorb(findings, now, files)
-        return [
-            Landed(lease=lease, fetch=fetch, absorbed=done)
-            for (lease, fetch, _), done in zip(batch, absorbed, strict=True)
-        ]
+    async def _recorded(self, batch: list[Down]) -> list[Landed]:
+        try:
+            landed, lost = await self._call(self._ground.absorb, batch, self.clock.now())
+        except Exception as problem:  # whatever it is, the leases are given back
+            landed, lost = [], [(down, problem) for down in batch]
+        for (lease, fetch, _), why in lost:
+            self._lose(lease, self._ground.gate_at(fetch), why)
+        if landed:
+            self._trouble.recorded()
+        return landed
 
-    def _judged(self, lease: Lease, fetch: Fetch) -> Judgement:
-        return judged(
-            lease,
-            fetch,
-            fetch_id=uuid.uuid4().hex,
-            detectors=self.detectors,
-            choose=self.choose,
-            load=self.archive.snapshot,
-        )
+    def _lose(self, lease: Lease, gate_at: float, problem: Exception) -> None:
+        """A visit is not recorded, because of trouble of our own. Its host was asked all the same."""
+        self._lost.append((lease, gate_at))
+        self._met(problem)
 
-    def _finding(self, lease: Lease, fetch: Fetch, judgement: Judgement) -> Finding:
-        return Finding(
-            lease=lease,
-            visit=judgement.visit,
-            gate_at=fetch.ended_at + max(self.min_delay_s, fetch.wait_s),
-            answered=answered(fetch, lease.resource.host),
-            versions=self._archived(fetch, judgement),
-            etag=fetch.header("etag"),
-            last_modified=fetch.header("last-modified"),
-        )
+    def _met(self, problem: Exception) -> None:
+        if self._patient and passes(problem):
+            self._trouble.met(problem)
+        else:
+            self._problem = self._problem or problem
 
-    def _archived(self, fetch: Fetch, judgement: Judgement) -> tuple[Version, ...]:
-        if judgement.version is None:
-            return ()
-        placed = self.archive.put(fetch, judgement.version, judgement.same_as)
-        return () if judgement.same_as is not None else (placed,)
+    async def _give_back(self) -> None:
+        while self._lost:  # more may come meanwhile, at the end
+            lease, gate_at = self._lost[0]
+            await self._call(self.loop.store.release, [lease], gate_at)
+            del self._lost[0]
 
     # -- coming and going ------------------------------------------------------------------------------
 
@@ -283,14 +285,17 @@ class Runner:
         self._judges.abandon()
         while self._recording is not None:
             await asyncio.shield(self._recording)
-        if left:
-            # What was cut short may just have asked, and nobody knows for how long the host wants its rest.
-            rest_s = max(self.min_delay_s, MAX_CRAWL_DELAY_S)
-            now = self.clock.now()
-            await self._call(self.loop.release, left, now, now + rest_s)
-        if self._grounded:
-            now = self.clock.now()
-            await self._call(self.loop.release, self._grounded, now, now)
+        now = self.clock.now()
+        try:
+            await self._give_back()
+            if left:
+                # What was cut short may just have asked, and nobody knows what rest the host wants.
+                rest_s = max(self.min_delay_s, MAX_CRAWL_DELAY_S)
+                await self._call(self.loop.release, left, now, now + rest_s)
+            if self._grounded:
+                await self._call(self.loop.release, self._grounded, now, now)
+        except RecrawlError as problem:  # they end by themselves, later
+            self._problem = self._problem or problem
 
     async def aclose(self) -> None:
         self._worker.close()

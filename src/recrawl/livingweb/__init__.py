@@ -1,23 +1,14 @@
 """A scriptable, living web on loopback whose truth is known."""
 
+from recrawl.livingweb.kinds import Disguise, Form, Noise, Query, Validators
 from recrawl.livingweb.politeness import Violation, violations
-from recrawl.livingweb.script import (
-    Document,
-    Form,
-    Host,
-    Noise,
-    Query,
-    Redirect,
-    Robots,
-    Script,
-    Trouble,
-    Validators,
-)
+from recrawl.livingweb.script import Document, Host, Redirect, Robots, Script, Trouble
 from recrawl.livingweb.server import LivingWeb, Served, serve_forever, serving
 from recrawl.livingweb.town import town
 from recrawl.livingweb.world import Truth
 
 __all__ = [
+    "Disguise",
     "Document",
     "Form",
     "Host",

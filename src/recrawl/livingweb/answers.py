@@ -14,21 +14,10 @@ from math import floor, inf
 from recrawl.livingweb.content import MEDIA_TYPES, SERIALISATIONS, Listed, Scene, drawn
 from recrawl.livingweb.content.noise import filled
 from recrawl.livingweb.content.pages import n_thread_pages
+from recrawl.livingweb.content.walls import WALLS
 from recrawl.livingweb.content.words import draws, title
-from recrawl.livingweb.script import (
-    LISTINGS,
-    ROBOTS_PATH,
-    Document,
-    Entry,
-    Form,
-    Host,
-    Noise,
-    Place,
-    Query,
-    Redirect,
-    Trouble,
-    Validators,
-)
+from recrawl.livingweb.kinds import LISTINGS, Form, Noise, Query, Validators
+from recrawl.livingweb.script import ROBOTS_PATH, Document, Entry, Host, Place, Redirect, Trouble
 from recrawl.livingweb.world import Life, World
 
 _N_LINKS = 8
@@ -256,6 +245,8 @@ def _date_at(text: str) -> float:
 
 
 def _troubled(trouble: Trouble) -> Answer:
+    if trouble.disguise is not None:
+        return Answer(200, {"Content-Type": "text/html; charset=utf-8"}, WALLS[trouble.disguise].encode())
     wait_s = trouble.retry_after_s
     headers = {} if wait_s is None else {"Retry-After": f"{wait_s:.0f}"}
     return _plain(trouble.status, "This does not work now.", headers)

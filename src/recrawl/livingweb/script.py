@@ -7,76 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from math import inf
 
 from yarl import URL
 
 from recrawl.errors import BadSettingError
+from recrawl.livingweb.kinds import (
+    FEEDS,
+    LISTINGS,
+    SHOWS_NOISE,
+    SHOWS_STAMP,
+    Disguise,
+    Form,
+    Noise,
+    Query,
+    Validators,
+)
 from recrawl.simulate.processes import Never, Process
 
 Place = tuple[str, str]  # host name without port, path
 ROBOTS_PATH = "/robots.txt"
-
-
-class Form(StrEnum):
-    """What a document is."""
-
-    PAGE = "page"
-    JSON = "json"
-    CSV = "csv"
-    TURTLE = "turtle"
-    RDF = "rdf"  # one graph in the serialisation that is asked for; where all the same, they take turns
-    SPARQL = "sparql"  # one query, watched at its endpoint
-    THREAD = "thread"  # every change is one more post
-    RSS = "rss"  # every change is one more entry
-    ATOM = "atom"
-    BOARD = "board"  # the threads at or below its folder
-    SITEMAP = "sitemap"  # the documents at or below its folder
-    SITEMAP_INDEX = "sitemap-index"  # the sitemaps of its host
-    OPML = "opml"  # the feeds of all hosts
-
-
-LISTINGS = frozenset({Form.BOARD, Form.SITEMAP, Form.SITEMAP_INDEX, Form.OPML})
-FEEDS = frozenset({Form.RSS, Form.ATOM})
-
-
-class Query(StrEnum):
-    """What a SPARQL endpoint can be asked. Its dataset gets one more item with every change."""
-
-    ITEMS = (
-        "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount }"
-        " ORDER BY DESC(?item) LIMIT 50"
-    )
-    ALL = "SELECT ?item ?label ?amount WHERE { ?item rdfs:label ?label ; <#amount> ?amount } ORDER BY ?item"
-    COUNT = "SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount }"
-    EVEN = (
-        "ASK { { SELECT (COUNT(?item) AS ?n) WHERE { ?item <#amount> ?amount } }"
-        " FILTER (?n / 2 = FLOOR(?n / 2)) }"
-    )
-
-
-class Noise(StrEnum):
-    """What differs from answer to answer although nothing changed."""
-
-    NONE = "none"
-    HIDDEN = "hidden"  # where no reader looks: nonces, comments, scripts, white space, quoting
-    VISIBLE = "visible"  # in what is read: a stamp, a counter, an advertisement
-
-
-_SHOWS_NOISE = FEEDS | {Form.PAGE, Form.THREAD, Form.BOARD, Form.JSON}
-
-
-class Validators(StrEnum):
-    """What the server says so that a client may ask "has it changed?", and whether that is true."""
-
-    NONE = "none"
-    BOTH = "both"  # honest ETag and Last-Modified
-    ETAG = "etag"
-    DATE = "date"
-    STUCK = "stuck"  # never move, so that 304 is said although it changed
-    FICKLE = "fickle"  # a new ETag with every answer, so that 304 is never said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +35,20 @@ class Trouble:
     """Spells in which `status` is answered. Each event of `starts` begins one; None: from the beginning.
 
     404 and 410 say that the thing is not there, which is a change; any other status is a failure and
-    changes nothing.
+    changes nothing. With a disguise the status is 200, and something else is shown.
     """
 
-    status: int
+    status: int = 200
+    disguise: Disguise | None = None
     starts: Process | None = None
     lasts_s: float = inf
     retry_after_s: float | None = None
 
     def __post_init__(self) -> None:
-        _refuse(not 400 <= self.status <= 599, f"{self.status} is no trouble", "use a status from 400 to 599")
+        low, high = (200, 200) if self.disguise else (400, 599)
+        _refuse(
+            not low <= self.status <= high, f"{self.status} is no trouble", "use a status from 400 to 599"
+        )
 
     @property
     def gone(self) -> bool:
@@ -130,7 +85,8 @@ class Document:
             "use the form turtle",
         )
         _refuse(
-            self.noise is Noise.VISIBLE and self.form not in _SHOWS_NOISE,
+            self.noise.seen
+            and self.form not in (SHOWS_STAMP if self.noise is Noise.VISIBLE else SHOWS_NOISE),
             f"{what} has no place for visible noise",
             "make it hidden, or use another form",
         )

@@ -27,7 +27,8 @@ from recrawl.contracts import Clock
 from recrawl.errors import BadInputError, BadSettingError, BadUrlError
 from recrawl.live.clock import stopwatch
 from recrawl.livingweb.answers import Answer, Answers
-from recrawl.livingweb.script import LISTINGS, ROBOTS_PATH, Entry, Place, Script, Trouble
+from recrawl.livingweb.kinds import LISTINGS
+from recrawl.livingweb.script import ROBOTS_PATH, Entry, Place, Script, Trouble
 from recrawl.livingweb.world import Spell, Truth, World
 from recrawl.urls import parsed
 

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from recrawl.livingweb.script import (
-    Document,
-    Entry,
-    Form,
-    Host,
-    Noise,
-    Query,
-    Redirect,
-    Robots,
-    Script,
-    Trouble,
-    Validators,
-)
+from recrawl.livingweb.kinds import Form, Noise, Query, Validators
+from recrawl.livingweb.script import Document, Entry, Host, Redirect, Robots, Script, Trouble
 from recrawl.model import DAY_S
 from recrawl.simulate.processes import Bursty, Daily, Never, Periodic, Poisson, Process
 

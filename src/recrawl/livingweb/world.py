@@ -14,7 +14,8 @@ from zlib import crc32
 
 import numpy as np
 
-from recrawl.livingweb.script import LISTINGS, Document, Entry, Form, Place, Script, Trouble
+from recrawl.livingweb.kinds import LISTINGS, Form
+from recrawl.livingweb.script import Document, Entry, Place, Script, Trouble
 from recrawl.model import DAY_S, Floats
 from recrawl.simulate.processes import Process
 

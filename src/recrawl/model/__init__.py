@@ -8,6 +8,7 @@ of a million. It becomes an aware datetime only where a person or a file format 
 from recrawl.model.body import Body, digest, pieces
 from recrawl.model.columns import Batch, Bools, Bytes8, Floats, Ints, Plans, Seen, recent_bits
 from recrawl.model.fetch import FORM_AGAIN, Access, Failure, Fetch, Header, Hop, Outcome, Request
+from recrawl.model.lens import CLEAR, SILENCE, Learned, Lens, Mask, Noise, Part, Suspicion
 from recrawl.model.resource import (
     GLOBAL,
     Effective,
@@ -22,14 +23,29 @@ from recrawl.model.resource import (
 )
 from recrawl.model.units import DAY_S, HOUR_S
 from recrawl.model.verdict import Changed, Snapshot, Verdict
-from recrawl.model.visit import Completion, Hold, Lease, Plan, Standing, Version, Visit
+from recrawl.model.visit import (
+    MIN_SHARED_BYTES,
+    Adoption,
+    Completion,
+    Hold,
+    Lease,
+    Plan,
+    Standing,
+    Version,
+    Visit,
+)
+from recrawl.model.withdrawal import Erasure, Moved, Replacement
 
 __all__ = [
+    "CLEAR",
     "DAY_S",
     "FORM_AGAIN",
     "GLOBAL",
     "HOUR_S",
+    "MIN_SHARED_BYTES",
+    "SILENCE",
     "Access",
+    "Adoption",
     "Batch",
     "Body",
     "Bools",
@@ -37,6 +53,7 @@ __all__ = [
     "Changed",
     "Completion",
     "Effective",
+    "Erasure",
     "Failure",
     "Fetch",
     "Floats",
@@ -45,12 +62,19 @@ __all__ = [
     "Hop",
     "Ints",
     "Kind",
+    "Learned",
     "Lease",
+    "Lens",
     "Manner",
+    "Mask",
+    "Moved",
     "NewResource",
+    "Noise",
     "Outcome",
+    "Part",
     "Plan",
     "Plans",
+    "Replacement",
     "Request",
     "Resource",
     "Scope",
@@ -59,6 +83,7 @@ __all__ = [
     "Settings",
     "Snapshot",
     "Standing",
+    "Suspicion",
     "Verdict",
     "Version",
     "Visit",

@@ -27,6 +27,7 @@ class Outcome(StrEnum):
     GONE = "gone"  # 404 or 410: an answer, not a failure
     TRUNCATED = "truncated"  # the body was cut: by us (size, time) or by the other side
     UNREADABLE = "unreadable"  # could not be decoded or parsed
+    SUSPECT = "suspect"  # an answer, but it looks like a login page, a challenge … in place of the resource
     HTTP_ERROR = "http-error"  # any other status: 401, 403, 429, 5xx …
     NET_ERROR = "net-error"  # DNS, connect, TLS, timeout, broken protocol
     BLOCKED = "blocked"  # we did not ask: robots, private address, scheme
@@ -113,6 +114,7 @@ class Fetch:
     server_s: float = 0.0  # how long the server took over the last request, on the wall
     http_version: str = "HTTP/1.1"
     unverified: bool = False  # nobody vouches for the server: its certificate was not verified
+    source: str = ""  # the record that it was read from, where somebody else fetched it
 
     def header(self, name: str) -> str | None:
         """The first header of that name, in any case of letters."""

@@ -52,6 +52,12 @@ class Manner:
     max_bytes: int | None = None  # the largest body read off the wire
     page_rows: int | None = None  # SPARQL: ask for so many rows at a time
     user_agent: str | None = None
+    include: tuple[str, ...] | None = None  # selectors: only what they choose counts
+    ignore: tuple[str, ...] | None = None  # selectors: what they choose does not count
+    keys: tuple[str, ...] | None = None  # the columns that tell the rows of a table apart
+    main: bool | None = None  # of a page only its main content counts
+    mask: bool | None = None  # whether what differs on every fetch is learned and left out; None: yes
+    unmask: tuple[str, ...] | None = None  # places of masks that were undone: what is there counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

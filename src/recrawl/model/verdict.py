@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from recrawl.model.body import Body
+from recrawl.model.fetch import Header
+from recrawl.model.lens import CLEAR, Lens
 
 
 class Changed(IntEnum):
@@ -18,12 +20,14 @@ class Changed(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Bytes as they were at one moment, and what the server said they are."""
+    """Bytes as they were at one moment, what the server said they are, and what of them counts."""
 
     body: Body
     media_type: str = ""
     charset: str | None = None
     url: str = ""
+    lens: Lens = CLEAR
+    headers: tuple[Header, ...] = ()  # of the answer that brought it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from math import inf, nan
 
 from recrawl.model.fetch import Outcome
+from recrawl.model.lens import SILENCE, Noise
 from recrawl.model.resource import Resource
 from recrawl.model.verdict import Changed
+
+# Packed, a reference takes some 600 bytes, and a record with so much text in it 800 to 950.
+MIN_SHARED_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +64,15 @@ class Version:
     n_bytes: int = 0
     gone: bool = False
     flag: str = ""
+    url: str = ""  # where the answer came from; empty: what its record says
     file: str = ""
     offset: int = 0
     length: int = 0
+
+    @property
+    def worth_sharing(self) -> bool:
+        """Whether others with the same payload may refer to this one's instead of keeping it again."""
+        return self.n_bytes >= MIN_SHARED_BYTES and not self.flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +108,7 @@ class Standing:
     moved_to: str | None = None  # where the last informative visit was permanently redirected to
     moved_since_at: float = nan  # the first of the visits in a row that were redirected there
     version: Version | None = None  # the newest that is part of its history
+    noise: Noise = SILENCE
 
     @property
     def has_moved(self) -> bool:
@@ -142,3 +153,16 @@ class Completion:
     gate_at: float  # the host is left alone until then
     n_host_failures: int = 0  # in a row, this visit included
     versions: tuple[Version, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adoption:
+    """Visits of one resource that were made elsewhere; recorded in one transaction, or not at all where the
+    resource was visited since `before`."""
+
+    resource: Resource
+    before: Standing  # where it stood when this was worked out
+    visits: tuple[Visit, ...]  # oldest first
+    versions: tuple[Version, ...]  # oldest first
+    standing: Standing  # where it stands with them
+    plan: Plan

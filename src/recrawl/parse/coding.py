@@ -140,14 +140,14 @@ def _zstd(wire: Body) -> Iterator[bytes]:
                 raise _Short
             continue
         stream = decompressor.decompressobj()
-        for stretch in _zstd_stretches(wire, at):
+        for stretch in zstd_stretches(wire, at):
             yield stream.decompress(stretch)
             at += len(stretch)
         if not stream.eof:
             raise _Short
 
 
-def _zstd_stretches(wire: Body, at: int) -> Iterator[bytes]:
+def zstd_stretches(wire: Body, at: int) -> Iterator[bytes]:
     """A frame's head, its blocks one by one, its checksum.
 
     The library has no bound on what it returns, but no block may hold more than 128 KiB (RFC 8878).

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -13,7 +15,8 @@ from recrawl.parse.xml import children, local, text_of, tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One thing that a feed tells of, or one address of a sitemap. Times are as they are written."""
+    """One thing that a feed tells of, or one address of a sitemap. Times are in UTC where their zone is
+    known, else as they are written."""
 
     id: str
     title: str = ""
@@ -22,6 +25,10 @@ class Entry:
     published: str = ""
     updated: str = ""
     author: str = ""
+    categories: str = ""
+    files: str = ""  # addresses of what is attached
+    changefreq: str = ""
+    priority: str = ""
 
 
 def entries(body: bytes) -> list[Entry]:
@@ -44,6 +51,29 @@ def entries(body: bytes) -> list[Entry]:
             raise ValueError(f"<{other}> is neither a feed nor a sitemap")
 
 
+def moment(written: str) -> str:
+    """A time as one text for one instant, whatever the spelling.
+
+    >>> moment("Sat, 31 Jan 2026 13:00:00 +0100"), moment("2026-01-31T12:00:00Z"), moment("2026-01-31")
+    ('2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z', '2026-01-31')
+    """
+    text = " ".join(written.split())
+    if len(text) <= len("2026-01-31") or len(text) > 64:
+        return text
+    for reader in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            at = reader(text)
+        except (ValueError, OverflowError, IndexError, TypeError):
+            continue
+        if at.tzinfo is None:
+            return text
+        try:
+            return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        except OverflowError:
+            return text
+    return text
+
+
 def _rss(item: Element) -> Entry:
     link = text_of(item, "link")
     title = text_of(item, "title")
@@ -52,8 +82,10 @@ def _rss(item: Element) -> Entry:
         title=title,
         link=link,
         content=text_of(item, "encoded", "description"),
-        published=text_of(item, "pubdate", "date"),
+        published=moment(text_of(item, "pubdate", "date")),
         author=text_of(item, "author", "creator"),
+        categories=_joined("".join(category.itertext()) for category in children(item, "category")),
+        files=_joined(enclosure.get("url") for enclosure in children(item, "enclosure")),
     )
 
 
@@ -65,15 +97,27 @@ def _atom(entry: Element) -> Entry:
         title=text_of(entry, "title"),
         link=href,
         content=text_of(entry, "content", "summary"),
-        published=text_of(entry, "published"),
-        updated=text_of(entry, "updated"),
+        published=moment(text_of(entry, "published")),
+        updated=moment(text_of(entry, "updated")),
         author=next((text_of(author, "name") for author in children(entry, "author")), ""),
+        categories=_joined(category.get("term") for category in children(entry, "category")),
+        files=_joined(link.get("href") for link in children(entry, "link") if link.get("rel") == "enclosure"),
     )
 
 
 def _address(url: Element) -> Entry:
     place = text_of(url, "loc")
-    return Entry(id=place, link=place, updated=text_of(url, "lastmod"))
+    known = ("loc", "lastmod", "changefreq", "priority")
+    more = [child for child in url if local(child) not in known]
+    return Entry(
+        id=place,
+        link=place,
+        updated=moment(text_of(url, "lastmod")),
+        changefreq=text_of(url, "changefreq"),
+        priority=text_of(url, "priority"),
+        # Pictures, news and other languages: what they are called, and where they are.
+        content=_joined(text for child in more for text in ["".join(child.itertext()), child.get("href")]),
+    )
 
 
 def _json_entries(document: Any) -> Iterator[Entry]:
@@ -87,7 +131,18 @@ def _json_entries(document: Any) -> Iterator[Entry]:
             id=str(item.get("id") or link),
             title=str(item.get("title") or ""),
             link=link,
-            content=" ".join(str(item.get("content_text") or item.get("content_html") or "").split()),
-            published=str(item.get("date_published") or ""),
-            updated=str(item.get("date_modified") or ""),
+            content=_joined([str(item.get("content_text") or item.get("content_html") or "")]),
+            published=moment(str(item.get("date_published") or "")),
+            updated=moment(str(item.get("date_modified") or "")),
+            author=_joined(str(author.get("name") or "") for author in _objects(item.get("authors"))),
+            categories=_joined(map(str, item["tags"])) if isinstance(item.get("tags"), list) else "",
+            files=_joined(str(file.get("url") or "") for file in _objects(item.get("attachments"))),
         )
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _joined(texts: Iterable[str | None]) -> str:
+    return ", ".join(" ".join(text.split()) for text in texts if text and text.strip())

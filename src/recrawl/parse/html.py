@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -11,7 +12,7 @@ from recrawl.parse import charset as charsets
 from recrawl.parse.pool import ParseFailed, shared
 
 # What is not text for people, or is shown only where something else is missing.
-_UNSEEN = ["script", "style", "template", "noscript", "noframes", "noembed", "iframe"]
+UNSEEN = ("script", "style", "template", "noscript", "noframes", "noembed", "iframe")
 
 # Elements that begin and end a line, so that the words on either side do not become one.
 _BLOCKS = frozenset(
@@ -41,12 +42,18 @@ def text(body: Body, charset: str | None = None) -> str | ParseFailed:
     `charset` is what the Content-Type header said. A document that cannot be parsed within the limits gives
     a `ParseFailed`.
     """
-    if len(body) > MOST_BYTES:
-        return ParseFailed("size", f"{len(body):,} bytes are more than {MOST_BYTES:,}")
+    if (large := too_large(body)) is not None:
+        return large
     whole = bytes(body)
     if tame(whole):
         return visible(whole, charset)
     return shared().run(visible, whole, charset)
+
+
+def too_large(body: Body) -> ParseFailed | None:
+    if len(body) <= MOST_BYTES:
+        return None
+    return ParseFailed("size", f"{len(body):,} bytes are more than {MOST_BYTES:,}")
 
 
 def tame(body: bytes) -> bool:
@@ -57,39 +64,50 @@ def tame(body: bytes) -> bool:
 def visible(body: bytes, charset: str | None) -> str:
     """As `text`, here and now, for as long as it takes."""
     tree = LexborHTMLParser(charsets.text(body, charset))
+    return "\n".join(line for _, line in seen(tree))
+
+
+def seen(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode | None, str]]:
+    """The title and then every line, each with the block that it stands in. What is not seen is cut out of
+    the tree."""
     root = tree.root
     if root is None:
-        return ""
+        return
+    root.strip_tags(list(UNSEEN), recursive=True)
     title = tree.css_first("head > title")
-    parts = [title.text() if title is not None else "", "\n"]
-    if tree.head is not None:
-        tree.head.decompose()
-    root.strip_tags(_UNSEEN, recursive=True)
-    parts.extend(_pieces(root))
-    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
-    return "\n".join(line for line in lines if line)
+    if title is not None and (line := " ".join(title.text().split())):
+        yield title, line
+    for part in root.iter():
+        if part.tag != "head":
+            yield from lines(part)
 
 
-def _pieces(root: LexborNode) -> list[str]:
-    """Text nodes in order, with a newline wherever a block begins or ends between two of them."""
+def lines(root: LexborNode) -> Iterator[tuple[LexborNode | None, str]]:
+    """Every line below an element: it begins wherever a block begins or ends between two pieces of text."""
     pieces: list[str] = []
-    block = -1
+    inside: LexborNode | None = None
+    inside_id = -1
     for node in root.traverse(include_text=True):
         tag = node.tag
         if tag == "-text":
-            around = _block(node)
-            if around != block:
-                pieces.append("\n")
-                block = around
-            # A line break in the source is no more than a space.
-            pieces.append((node.text_content or "").replace("\n", " "))
-        elif tag in _BLOCKS:
-            pieces.append("\n")
-    return pieces
+            around = block(node)
+            around_id = -1 if around is None else around.mem_id
+            if around_id != inside_id:
+                if pieces and (line := " ".join("".join(pieces).split())):
+                    yield inside, line
+                pieces, inside, inside_id = [], around, around_id
+            pieces.append(node.text_content or "")
+        elif tag in _BLOCKS and pieces:
+            if line := " ".join("".join(pieces).split()):
+                yield inside, line
+            pieces, inside, inside_id = [], None, -1
+    if line := " ".join("".join(pieces).split()):
+        yield inside, line
 
 
-def _block(node: LexborNode) -> int:
+def block(node: LexborNode) -> LexborNode | None:
+    """The element whose line the node is part of."""
     parent = node.parent
     while parent is not None and parent.tag not in _BLOCKS:
         parent = parent.parent
-    return -1 if parent is None else parent.mem_id
+    return parent

@@ -36,6 +36,8 @@ def _shown(value: object) -> str:
             return ""
         case bool():
             return "TRUE" if value else "FALSE"
+        case datetime() if value.time() == time():  # every date of a spreadsheet has a time of day
+            return value.date().isoformat()
         case datetime() | date() | time():
             return value.isoformat()
         case float():

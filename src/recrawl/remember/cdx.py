@@ -84,9 +84,10 @@ def index(path: Path) -> list[str]:
     return sorted(found)
 
 
-def cdxj(folder: Path) -> Iterator[str]:
-    """The index of the whole folder, in order, files that are still being written included."""
-    return heapq.merge(*(_lines_of(path) for path in sorted(folder.glob("*.warc.gz"))))
+def cdxj(folder: Path, elsewhere: Iterable[Iterable[str]] = ()) -> Iterator[str]:
+    """The index of the whole folder, in order, files that are still being written included; with the sorted
+    lines of files that lie `elsewhere`."""
+    return heapq.merge(*(_lines_of(path) for path in sorted(folder.glob("*.warc.gz"))), *elsewhere)
 
 
 def _lines_of(path: Path) -> Iterator[str]:

@@ -39,7 +39,7 @@ class Origin:
             url=kept.field("WARC-Target-URI"),
             date=kept.field("WARC-Date"),
             payload_digest=kept.field("WARC-Payload-Digest"),
-            n_payload=len(kept.payload),
+            n_payload=kept.n_payload,
             codings=kept.http().codings,
         )
 
@@ -53,11 +53,13 @@ def exchange(fetch: Fetch, origin: Origin | None) -> list[Record]:
     else:
         answer = _same_payload(fetch, origin)
     records = [answer]
-    if not is_file_url(fetch.url):  # nobody was asked for a file
+    if not is_file_url(fetch.url) and not fetch.source:  # nobody was asked for a file, nor by us
         records.append(_request(fetch, answer))
     facts = [("via", f"{hop.status} {hop.url} -> {hop.location}") for hop in fetch.hops]
     if fetch.unverified:
         facts.append(("tls", "the server's certificate was not verified"))
+    if fetch.source:
+        facts.append(("imported-from", fetch.source))
     if answer.kind == "revisit" and not len(answer.block):
         facts += [("http-status", f"{fetch.status} {fetch.http_reason}"), *fetch.headers]
     if facts:

@@ -23,11 +23,13 @@ from recrawl.model import (
     Version,
     Visit,
 )
+from recrawl.remember.adopting import MemoryAdopting
 from recrawl.remember.line import Host
-from recrawl.remember.watchlist import MemoryWatchlist
+from recrawl.remember.payloads import unknown_file
+from recrawl.remember.withdrawal import MemoryWithdrawal
 
 
-class MemoryStore(MemoryWatchlist):
+class MemoryStore(MemoryWithdrawal, MemoryAdopting):
     # the loop
 
     def claim(
@@ -118,11 +120,31 @@ class MemoryStore(MemoryWatchlist):
 
     def versions(self, resource_id: int | None = None) -> Iterator[Version]:
         if resource_id is None:
-            records = list(self._watched.records.values())
+            records = self._watched.records.values()
+            ordered = sorted(
+                (pair for record in records for pair in record.versions), key=lambda pair: pair[0]
+            )
         else:
-            records = [self._watched.records[resource_id]] if resource_id in self._watched.records else []
-        ordered = sorted((pair for record in records for pair in record.versions), key=lambda pair: pair[0])
+            known = self._watched.records.get(resource_id)
+            ordered = list(known.versions) if known else []
         yield from (version for _, version in ordered)
+
+    def history(
+        self,
+        resource_id: int,
+        *,
+        from_at: float = -inf,
+        until_at: float = inf,
+        newest_first: bool = False,
+        limit: int,
+    ) -> Sequence[Version]:
+        known = [version for version in self.versions(resource_id) if not version.flag]
+        found = sorted(
+            (version for version in known if from_at <= version.at < until_at),
+            key=lambda version: (version.at, version.seq),
+            reverse=newest_first,
+        )
+        return found[:limit]
 
     def standing(self, resource_id: int) -> tuple[Standing, Plan | None]:
         self._known(resource_id)
@@ -153,6 +175,19 @@ class MemoryStore(MemoryWatchlist):
     def files(self) -> Mapping[str, int]:
         return dict(sorted(self._files.items()))
 
+    def holding(self, digests: Sequence[str]) -> Mapping[str, Version]:
+        return self._payloads.holding(digests)
+
+    def carried(self) -> Mapping[str, str]:
+        return dict(sorted(self._payloads.addresses.items()))
+
+    def carry(self, name: str, address: str) -> None:
+        if name not in self._files:
+            raise unknown_file(name)
+        self._payloads.addresses.pop(name, None)
+        if address:
+            self._payloads.addresses[name] = address
+
     def note(self, key: str, value: str | None = None) -> str | None:
         if value is not None:
             self._facts[key] = value
@@ -176,15 +211,18 @@ class MemoryStore(MemoryWatchlist):
         host.n_failures = done.n_host_failures
         host.rest_s = max(0.0, done.gate_at - done.visit.at)
         record = self._watched.records.get(lease.resource.id)
-        if record is not None:  # else removed meanwhile; its host was visited all the same, and is gated now
+        if not self._wants(lease):
+            record = None  # removed or erased meanwhile; its host was visited all the same, and is gated now
+        if record is not None:
             self._fetch_ids.add(done.visit.fetch_id)
             insort(self._visited_at, done.visit.at)
-            record.visits.append(done.visit)
+            insort(record.visits, done.visit, key=lambda visit: visit.at)
             current = record.standing.version
             for version in done.versions:
                 self._n_versions += 1
-                kept = replace(version, resource_id=lease.resource.id, seq=len(record.versions) + 1)
+                kept = replace(version, resource_id=lease.resource.id, seq=record.last_seq + 1)
                 record.versions.append((self._n_versions, kept))
+                self._payloads.keep(self._n_versions, kept)
                 current = current if kept.flag else kept
             record.standing = replace(done.standing, version=current)
             self._columns.set_done(done)

@@ -86,6 +86,10 @@ class Record:
         """What follows the HTTP head; it still has its content codings."""
         return part(self.block, _top(self.block) + len(_BLANK), len(self.block))
 
+    @property
+    def n_payload(self) -> int:
+        return max(0, len(self.block) - _top(self.block) - len(_BLANK))
+
 
 def record(kind: str, fields: Iterable[tuple[str, str | None]], *, block: Body, block_type: str) -> Record:
     """A new record; fields without a value are left out."""
@@ -148,9 +152,9 @@ class Place:
     problem: str = ""
 
 
-def places(stream: BinaryIO, end: int, spool: Path | None = None) -> Iterator[Place]:
+def places(stream: BinaryIO, end: int, spool: Path | None = None, start: int = 0) -> Iterator[Place]:
     """Every record up to `end`; after a damaged one, reading goes on at the next that begins."""
-    offset = 0
+    offset = start
     while offset < end:
         stream.seek(offset)
         try:
@@ -167,13 +171,18 @@ def read(path: Path, offset: int, length: int) -> Record:
     """The record that fills exactly this slice."""
     try:
         with path.open("rb") as stream:
-            n_bytes = stream.seek(0, 2)
-            if offset + length > n_bytes:
-                raise Unreadable(f"the file ends at byte {n_bytes}")
-            stream.seek(offset)
-            data, n_used = _unzipped(stream, length, path.parent)
+            return read_from(stream, offset, length, path.parent)
     except OSError as problem:
         raise Unreadable(problem.strerror or str(problem)) from None
+
+
+def read_from(stream: BinaryIO, offset: int, length: int, spool: Path | None = None) -> Record:
+    """The record that fills exactly this slice of an open file."""
+    n_bytes = stream.seek(0, 2)
+    if offset + length > n_bytes:
+        raise Unreadable(f"the file ends at byte {n_bytes}")
+    stream.seek(offset)
+    data, n_used = _unzipped(stream, length, spool)
     if n_used != length:
         raise Unreadable(f"the record is {n_used} bytes long, not {length}")
     return _parsed(data)
@@ -228,7 +237,7 @@ def _parsed(data: Body) -> Record:
         raise Unreadable(f"it begins with {first[:20]!r}, not with WARC/1.1")
     if parsed.field("Content-Length") != str(stop - start) or data[stop:] != _BLANK:
         raise Unreadable("its length is not the one it states")
-    if not _agrees(parsed.field("WARC-Block-Digest"), parsed.block):
+    if not agrees(parsed.field("WARC-Block-Digest"), parsed.block):
         raise Unreadable("its content does not match its digest")
     return parsed
 
@@ -250,7 +259,7 @@ def _pairs(text: Iterable[str]) -> Iterator[Header]:
             yield name, value.strip()
 
 
-def _agrees(said: str, data: Body) -> bool:
+def agrees(said: str, data: Body) -> bool:
     algorithm, _, value = said.partition(":")
     if algorithm.lower() not in hashlib.algorithms_guaranteed or algorithm.startswith("shake"):
         return True  # none, or one that we cannot check

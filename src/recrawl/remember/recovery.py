@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from recrawl.errors import ArchiveError
 from recrawl.remember import cdx
@@ -16,8 +17,14 @@ from recrawl.remember.tail import claimed, is_ours, sync_folder
 CUT_FOLDER = "cut"
 
 
-def recovered(folder: Path, committed: Callable[[], Mapping[str, int]]) -> Iterator[str]:
-    """Cut, move aside, index; yields a sentence for each thing that people should know.
+def recovered(
+    folder: Path,
+    committed: Callable[[], Mapping[str, int]],
+    carried: Callable[[], Container[str]] = lambda: (),
+    doomed: Callable[[], Container[str]] = lambda: (),
+) -> Iterator[str]:
+    """Cut, move aside, index; yields a sentence for each thing that people should know. Those that were
+    `carried` away are not missed; those that are `doomed` are left to whoever deletes them.
 
     `committed` is asked only after a file has been locked, so that it also knows of what a writer
     recorded just before it let go. Whole records are never destroyed, recorded or not: the store may be
@@ -26,23 +33,29 @@ def recovered(folder: Path, committed: Callable[[], Mapping[str, int]]) -> Itera
     found = {path.name: path for path in sorted(folder.glob("*.warc.gz"))}
     known = committed()
     for name, path in found.items():
-        if path.stat().st_size == known.get(name) and cdx.index_path(path).exists():
-            continue  # whole and finished, as nearly all of them are
         try:
+            if path.stat().st_size == known.get(name) and cdx.index_path(path).exists():
+                continue  # whole and finished, as nearly all of them are
             fd = claimed(path)
             if fd is None:
                 continue
             try:
-                yield from _mended(path, fd, committed().get(name, 0))
+                if os.fstat(fd).st_nlink and name not in doomed():
+                    yield from _mended(path, fd, committed().get(name, 0))
             finally:
                 os.close(fd)
+        except FileNotFoundError:  # another process has just carried it away, or written it anew
+            continue
         except OSError as problem:
             raise ArchiveError(
                 f"The archive file {path} cannot be recovered ({problem.strerror}); "
                 "make it writable and start again."
             ) from problem
-    for name in sorted(set(committed()) - {path.name for path in folder.glob("*.warc.gz")}):
-        yield f"{name} is missing from {folder}; put it back from a copy."
+    missing = sorted(set(committed()) - {path.name for path in folder.glob("*.warc.gz")})
+    elsewhere = carried() if missing else ()
+    for name in missing:
+        if name not in elsewhere and name in committed():  # else it was written anew under another name
+            yield f"{name} is missing from {folder}; put it back from a copy."
 
 
 def _mended(path: Path, fd: int, n_committed: int) -> Iterator[str]:
@@ -99,16 +112,23 @@ def damage(path: Path, *, growing: bool) -> Iterator[tuple[int, str]]:
     The last record of a file that is `growing` may be on its way still.
     """
     try:
-        end = path.stat().st_size
         with path.open("rb") as stream:
-            for place in places(stream, end, path.parent):
-                problem = place.problem
-                if problem == TORN and growing and place.offset + place.length == end:
-                    continue
-                stream.seek(place.offset)
-                if not problem and is_ours(path.name) and stream.read(len(GZIP_HEAD)) != GZIP_HEAD:
-                    problem = "its head is not the one that was written"
-                if problem:
-                    yield place.offset, problem
+            yield from damage_in(stream, path.name, growing=growing, spool=path.parent)
     except OSError as trouble:
         yield 0, trouble.strerror or str(trouble)
+
+
+def damage_in(
+    stream: BinaryIO, name: str, *, growing: bool, spool: Path | None = None
+) -> Iterator[tuple[int, str]]:
+    """As `damage`, of a file that is open, here or elsewhere."""
+    end = stream.seek(0, os.SEEK_END)
+    for place in places(stream, end, spool):
+        problem = place.problem
+        if problem == TORN and growing and place.offset + place.length == end:
+            continue
+        stream.seek(place.offset)
+        if not problem and is_ours(name) and stream.read(len(GZIP_HEAD)) != GZIP_HEAD:
+            problem = "its head is not the one that was written"
+        if problem:
+            yield place.offset, problem

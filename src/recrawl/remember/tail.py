@@ -9,9 +9,11 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 from recrawl.model import Body, pieces
@@ -19,7 +21,7 @@ from recrawl.remember import cdx
 from recrawl.remember.records import Record, member
 
 _BATCH_BYTES = 1 << 20  # written at once
-_OURS = re.compile(r"recrawl-\d{8}T\d{6}Z-[0-9a-f]{8}-\d{5,}\.warc\.gz")
+_OURS = re.compile(r"recrawl-(\d{8}T\d{6})Z-[0-9a-f]{8}-\d{5,}\.warc\.gz")
 
 
 def file_name(at: float, token: str, serial: int) -> str:
@@ -31,16 +33,40 @@ def is_ours(name: str) -> bool:
     return _OURS.fullmatch(name) is not None
 
 
-class Tail:
-    """A file that grows by whole batches: after `sync` all of a batch is durable, after `undo` none is."""
+def begun_at(name: str) -> float:
+    """When a file of ours was begun; one of others is as old as can be."""
+    found = _OURS.fullmatch(name)
+    with suppress(ValueError):  # a month without such a day
+        return -inf if found is None else datetime.strptime(f"{found[1]}+0000", "%Y%m%dT%H%M%S%z").timestamp()
+    return -inf
 
-    def __init__(self, path: Path) -> None:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How large and how old a file may get; then it is finished, and nobody goes on writing it."""
+
+    max_bytes: int
+    max_age_s: float
+
+    def finished(self, name: str, length: int, now: float) -> bool:
+        return length > self.max_bytes or now - begun_at(name) > self.max_age_s
+
+
+class Tail:
+    """A file that grows by whole batches: after `sync` all of a batch is durable, after `undo` none is.
+
+    With `fd` an earlier file is taken up, which has this length and is locked.
+    """
+
+    def __init__(self, path: Path, *, fd: int | None = None, length: int = 0) -> None:
         self.path = path
-        self.length = 0  # on the disk for sure
-        self._fd: int | None = None
+        self.length = length  # on the disk for sure
+        self._fd = fd
         self._waiting: list[Body] = []
         self._n_waiting = 0
         self._lines: list[str] = []
+        self._n_before = length  # written by another process
+        self._indexed = True  # whether `_lines` has a line for all that lies before
 
     @property
     def end(self) -> int:
@@ -63,6 +89,8 @@ class Tail:
         """Append what waits and have the disk say that it has it."""
         if self._fd is None:
             self._fd = _created(self.path)
+        elif self.length == self._n_before:
+            self._outdate_index()
         for data in _batches(self._waiting):
             left = memoryview(data)
             while left:
@@ -89,10 +117,20 @@ class Tail:
 
     def finish(self) -> None:
         """Write the index beside the file and let go of it."""
-        if self.length:
+        if self.length > self._n_before:
             with suppress(OSError):  # it can be made again from the file, and recovery does
-                cdx.write(self.path, sorted(self._lines))
+                cdx.write(self.path, sorted(self._lines) if self._indexed else cdx.index(self.path))
         self.release()
+
+    def _outdate_index(self) -> None:
+        """Before the file grows: no index beside it may ever pass for one of all of it."""
+        path = cdx.index_path(self.path)
+        try:
+            self._lines[:0] = path.read_text("ascii").splitlines()
+        except (OSError, ValueError):
+            self._indexed = False
+        path.unlink(missing_ok=True)
+        sync_folder(path.parent)
 
     def release(self) -> None:
         if self._fd is not None:
@@ -124,6 +162,28 @@ def claimed(path: Path) -> int | None:
             return None
         raise
     return fd
+
+
+def taken_up(
+    folder: Path, committed: Callable[[], Mapping[str, int]], open_to_more: Callable[[str, int], bool]
+) -> Tail | None:
+    """The newest of our files that is open to more, that nobody writes, and that is as long as recorded."""
+    for name, length in sorted(committed().items(), reverse=True):
+        if not is_ours(name) or not open_to_more(name, length):
+            continue
+        try:
+            fd = claimed(folder / name)
+        except OSError:  # it is elsewhere, or may only be read
+            continue
+        if fd is None:
+            continue
+        # Asked again now that it is ours: its last writer may have recorded more, or someone removed it.
+        length, present = committed().get(name, 0), os.fstat(fd)
+        if present.st_nlink and present.st_size == length and open_to_more(name, length):
+            fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_APPEND)
+            return Tail(folder / name, fd=fd, length=length)
+        os.close(fd)
+    return None
 
 
 def in_use(path: Path) -> bool:

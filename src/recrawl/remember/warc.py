@@ -9,23 +9,26 @@ One thread writes (`put`, `sync`, `recover`, `close`); any thread or process may
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from recrawl.errors import ArchiveError, DamagedError
-from recrawl.model import Fetch, Outcome, Snapshot, Version, digest
-from recrawl.parse.coding import decoded
+from recrawl.errors import ArchiveError
+from recrawl.model import DAY_S, Fetch, Outcome, Version
+from recrawl.remember import heads
 from recrawl.remember.exchange import Origin, codings, exchange, stamp
-from recrawl.remember.records import Record, Unreadable, lines, read, record
-from recrawl.remember.recovery import damage, recovered
-from recrawl.remember.tail import Tail, file_name, in_use
+from recrawl.remember.locks import Locks
+from recrawl.remember.reader import WarcReader
+from recrawl.remember.records import Unreadable, lines, read, record
+from recrawl.remember.recovery import recovered
+from recrawl.remember.tail import Bounds, Tail, file_name, taken_up
 
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 
 
-class WarcArchive:
+class WarcArchive(WarcReader):
     """A folder of WARC 1.1 files."""
 
     def __init__(
@@ -34,13 +37,17 @@ class WarcArchive:
         *,
         now: Callable[[], float],
         max_bytes: int = 1_000_000_000,
+        max_age_s: float = DAY_S,
+        carried: Callable[[], Mapping[str, str]] = dict,
+        placed: Callable[[Version], Version | None] = lambda _: None,
         software: str | None = None,
         operator: str = "",
         user_agent: str = "",
     ) -> None:
-        self.folder = folder
+        super().__init__(folder, carried=carried, placed=placed, now=now)
+        self.locks = Locks(folder)
         self._now = now
-        self._max_bytes = max_bytes
+        self._bounds = Bounds(max_bytes=max_bytes, max_age_s=max_age_s)
         self._about = {
             "software": software or f"recrawl/{installed_version('recrawl')}",
             "format": "WARC File Format 1.1",
@@ -52,8 +59,9 @@ class WarcArchive:
         self._serial = 0
         self._tail: Tail | None = None
         self._full: list[Tail] = []
-
-    # -- writing ---------------------------------------------------------------------------------------
+        self._committed: Callable[[], Mapping[str, int]] | None = None
+        self._may_take_up = False
+        self._waiting: dict[tuple[str, int], Origin] = {}  # payloads that no file holds before `sync`
 
     def put(self, fetch: Fetch, version: Version, same_as: Version | None = None) -> Version:
         """Buffer the fetch's records; they are written by `sync`.
@@ -64,15 +72,19 @@ class WarcArchive:
         if fetch.status is None:
             raise ArchiveError(f"{fetch.url} gave no answer to archive; record the visit without a version.")
         try:
+            same_as = same_as and self._present(same_as)
             origin = self._origin(fetch, version, same_as) if same_as else None
             tail = self._open_tail()
-            spots = [tail.add(part) for part in exchange(fetch, origin)]
+            records = exchange(fetch, origin)
+            spots = [tail.add(part) for part in records]
         except OSError as problem:  # a large one passes through the disk before `sync`
             raise self._full_disk(problem) from problem
         if origin is not None and same_as is not None:
-            return replace(version, file=same_as.file, offset=same_as.offset, length=same_as.length)
-        offset, length = spots[0]
-        return replace(version, file=tail.path.name, offset=offset, length=length)
+            place = (same_as.file, same_as.offset, same_as.length)
+        else:
+            place = (tail.path.name, *spots[0])
+            self._waiting[place[:2]] = Origin.of(records[0])
+        return replace(version, url=fetch.url, file=place[0], offset=place[1], length=place[2])
 
     def sync(self) -> Mapping[str, int]:
         """Write and fsync all that was put: the new length of every file that grew.
@@ -85,18 +97,28 @@ class WarcArchive:
             self._full.remove(tail)
         growing = [tail for tail in [*self._full, self._tail] if tail is not None and tail.waits]
         before = [tail.length for tail in growing]
+        self._waiting = {}
         try:
             for tail in growing:
                 tail.sync()
         except OSError as problem:
             for tail, length in zip(growing, before, strict=True):
                 tail.undo(length)
-            self._full, self._tail = [], None
+            self._full, self._tail, self._may_take_up = [], None, False
             raise self._full_disk(problem) from problem
         return {tail.path.name: tail.length for tail in growing}
 
-    def recover(self, committed: Callable[[], Mapping[str, int]]) -> Sequence[str]:
-        return list(recovered(self.folder, committed))
+    def recording(self) -> AbstractContextManager[None]:
+        return self.locks.recording(let_go=self.close)
+
+    def recover(
+        self,
+        committed: Callable[[], Mapping[str, int]],
+        doomed: Callable[[], Container[str]] = tuple,
+    ) -> Sequence[str]:
+        """After that, the first `put` may go on with a file that another process left small and young."""
+        self._committed, self._may_take_up = committed, True
+        return list(recovered(self.folder, committed, self._files.addresses, doomed))
 
     def close(self) -> None:
         try:
@@ -105,26 +127,50 @@ class WarcArchive:
             for tail in [*self._full, self._tail]:
                 if tail is not None:
                     tail.finish()
+                    self._may_take_up = True  # its own, if it goes on
             self._full, self._tail = [], None
 
+    def _writes(self, path: Path) -> bool:
+        return any(tail is not None and tail.path == path for tail in [*self._full, self._tail])
+
     def _open_tail(self) -> Tail:
-        if self._tail is not None and self._tail.end > self._max_bytes:
+        now = self._now()
+        if self._tail is not None and self._bounds.finished(self._tail.path.name, self._tail.end, now):
             self._full.append(self._tail)  # still locked: the store has not heard of its last records
             self._tail = None
         if self._tail is None:
-            self._serial += 1
-            now = self._now()
-            name = file_name(now, self._token, self._serial)
-            self._tail = Tail(self.folder / name)
-            fields = [("WARC-Date", stamp(now)), ("WARC-Filename", name)]
-            about = lines((key, value) for key, value in self._about.items() if value)
-            self._tail.add(record("warcinfo", fields, block=about, block_type="application/warc-fields"))
+            self._tail = self._taken_up(now) or self._begun(now)
         return self._tail
 
+    def _taken_up(self, now: float) -> Tail | None:
+        """At the beginning: short runs, one after the other, do not leave a file each."""
+        if self._committed is None or not self._may_take_up:
+            return None
+        self._may_take_up = False
+        return taken_up(
+            self.folder, self._committed, lambda name, length: not self._bounds.finished(name, length, now)
+        )
+
+    def _begun(self, now: float) -> Tail:
+        self._serial += 1
+        name = file_name(now, self._token, self._serial)
+        tail = Tail(self.folder / name)
+        fields = [("WARC-Date", stamp(now)), ("WARC-Filename", name)]
+        about = lines((key, value) for key, value in self._about.items() if value)
+        tail.add(record("warcinfo", fields, block=about, block_type="application/warc-fields"))
+        return tail
+
+    def _present(self, version: Version) -> Version:
+        """Where it lies now: its file may have been written anew since the caller heard of it."""
+        path = self.folder / version.file
+        gone = not (path.exists() or heads.heads_path(path).exists())
+        if gone and (version.file, version.offset) not in self._waiting:
+            return self._placed(version) or version
+        return version
+
     def _origin(self, fetch: Fetch, version: Version, same_as: Version) -> Origin | None:
-        try:
-            origin = Origin.of(self._record(same_as))
-        except Unreadable:
+        origin = self._waiting.get((same_as.file, same_as.offset)) or self._kept_origin(same_as)
+        if origin is None:
             return None
         if fetch.outcome is Outcome.NOT_MODIFIED:
             return origin
@@ -132,68 +178,16 @@ class WarcArchive:
         fits = version.digest == same_as.digest and codings(fetch) == list(origin.codings)
         return origin if fits else None
 
-    # -- reading ---------------------------------------------------------------------------------------
-
-    def snapshot(self, version: Version) -> Snapshot:
-        """The decoded body, checked against the version's digest."""
+    def _kept_origin(self, same_as: Version) -> Origin | None:
+        """Read here, or known of a file that was carried away: the network is never asked by a writer."""
+        path = self.folder / same_as.file
         try:
-            kept = self._record(version)
-        except Unreadable as problem:
-            raise self._lost(version, str(problem)) from None
-        body = decoded(kept.payload, kept.http().codings, version.n_bytes, spool=self.folder).body
-        if digest(body) != version.digest:
-            raise self._lost(version, "its content does not match the digest in the store")
-        return Snapshot(
-            body=body,
-            media_type=version.media_type,
-            charset=version.charset,
-            url=kept.field("WARC-Target-URI"),
-        )
-
-    def verify(self, versions: Iterable[Version]) -> Iterator[tuple[Version, str]]:
-        """Read all files from end to end, then every version; yield what is bad.
-
-        Damage where no version's payload lies comes as a version of no resource (id and seq 0) that has
-        only the place.
-        """
-        damaged = self._damaged()
-        blamed: set[tuple[str, int]] = set()
-        for version in versions:
-            place = (version.file, version.offset)
-            problem = damaged.get(place, "")
-            try:
-                self.snapshot(version)
-            except DamagedError as trouble:
-                problem = str(trouble)
-            if problem:
-                blamed.add(place)
-                yield version, problem
-        for file, offset in sorted(damaged.keys() - blamed):
-            place_only = Version(resource_id=0, seq=0, at=0.0, digest="", file=file, offset=offset)
-            yield place_only, damaged[file, offset]
-
-    def _damaged(self) -> dict[tuple[str, int], str]:
-        ours = {tail.path for tail in [*self._full, self._tail] if tail is not None}
-        return {
-            (path.name, offset): f"{path} is damaged at byte {offset}: {problem}. Put it back from a copy."
-            for path in sorted(self.folder.glob("*.warc.gz"))
-            for offset, problem in damage(path, growing=path not in ours and in_use(path))
-        }
+            return Origin.of(read(path, same_as.offset, same_as.length))
+        except Unreadable:
+            return None if path.exists() else heads.found(path, same_as.offset)
 
     def _full_disk(self, problem: OSError) -> ArchiveError:
         return ArchiveError(
             f"The archive in {self.folder} cannot be written ({problem.strerror or problem}); "
             "make room on that disk or see to it, then go on: what was recorded before is safe."
         )
-
-    def _lost(self, version: Version, problem: str) -> DamagedError:
-        return DamagedError(
-            f"Version {version.seq} of resource {version.resource_id} cannot be read from "
-            f"{self.folder / version.file} at byte {version.offset}: {problem}. Put it back from a copy; "
-            "`recrawl verify` shows what else is damaged."
-        )
-
-    def _record(self, version: Version) -> Record:
-        if not version.file or Path(version.file).name != version.file:
-            raise Unreadable(f"{version.file!r} is not the name of an archive file")
-        return read(self.folder / version.file, version.offset, version.length)

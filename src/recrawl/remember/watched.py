@@ -35,6 +35,10 @@ class Record:
     visits: list[Visit] = field(default_factory=list)
     versions: list[tuple[int, Version]] = field(default_factory=list)  # with their order over all resources
 
+    @property
+    def last_seq(self) -> int:
+        return self.versions[-1][1].seq if self.versions else 0  # the newest is never dropped
+
 
 class Watched:
     def __init__(self) -> None:

@@ -11,6 +11,7 @@ from recrawl.errors import NotWatchedError, WatchedAlreadyError
 from recrawl.model import NewResource, Plan, Resource, Scope, ScopeKind, Settings, Standing
 from recrawl.remember.columns import Columns
 from recrawl.remember.line import Host, Line
+from recrawl.remember.payloads import Payloads
 from recrawl.remember.watched import Record, Watched
 
 
@@ -23,6 +24,7 @@ class MemoryWatchlist:
         self._visited_at: list[float] = []  # sorted
         self._n_versions = 0  # ever
         self._files: dict[str, int] = {}
+        self._payloads = Payloads()
         self._facts: dict[str, str] = {}
 
     def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]:
@@ -53,6 +55,7 @@ class MemoryWatchlist:
             self._columns.active[record.resource.id - 1] = False
             self._line.plan(record.host, record.resource.id, None)
             self._fetch_ids.difference_update(visit.fetch_id for visit in record.visits)
+            self._payloads.forget(record.versions)
         if any(record.visits for record in gone):
             left = self._watched.records.values()
             self._visited_at = sorted(visit.at for record in left for visit in record.visits)

@@ -1,14 +1,30 @@
 """What every store must do. For plug-in authors: run each of `CHECKS` on a function that makes a new one."""
 
+from recrawl.checks.store.adopting import ADOPTING
 from recrawl.checks.store.claiming import CLAIMING
 from recrawl.checks.store.completing import COMPLETING
 from recrawl.checks.store.holding import HOLDING
 from recrawl.checks.store.manners import MANNERS
 from recrawl.checks.store.moving import MOVING
+from recrawl.checks.store.payloads import PAYLOADS
 from recrawl.checks.store.planning import PLANNING
+from recrawl.checks.store.recalling import RECALLING
 from recrawl.checks.store.samples import MakeStore
 from recrawl.checks.store.watching import WATCHING
+from recrawl.checks.store.withdrawing import WITHDRAWING
 
-CHECKS = [*WATCHING, *MANNERS, *MOVING, *CLAIMING, *HOLDING, *COMPLETING, *PLANNING]
+CHECKS = [
+    *WATCHING,
+    *MANNERS,
+    *MOVING,
+    *CLAIMING,
+    *HOLDING,
+    *COMPLETING,
+    *PLANNING,
+    *PAYLOADS,
+    *RECALLING,
+    *ADOPTING,
+    *WITHDRAWING,
+]
 
 __all__ = ["CHECKS", "MakeStore"]

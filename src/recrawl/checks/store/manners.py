@@ -21,7 +21,18 @@ from recrawl.errors import BadSettingError
 from recrawl.model import GLOBAL, Manner, Settings, settled
 
 A, A2, B = "http://a.example/1", "http://a.example/2", "http://b.example/"
-ALL = Manner(render=True, insecure=False, max_bytes=1 << 30, page_rows=500, user_agent='"Ada" (ü)\\')
+ALL = Manner(
+    render=True,
+    insecure=False,
+    max_bytes=1 << 30,
+    page_rows=500,
+    user_agent='"Ada" (ü)\\',
+    include=("main", "//p[1]"),
+    ignore=("$.a['b']",),
+    keys=("id", "a, b"),
+    main=False,
+    mask=True,
+)
 
 
 def check_a_manner_comes_back_as_it_was_said(make: MakeStore) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from recrawl.livingweb.content import data, feeds, graphs, pages
 from recrawl.livingweb.content.scene import Listed, Scene
-from recrawl.livingweb.script import Form
+from recrawl.livingweb.kinds import Form
 
 __all__ = ["MEDIA_TYPES", "SERIALISATIONS", "Listed", "Scene", "drawn"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from recrawl.livingweb.content.noise import hidden, visible
 from recrawl.livingweb.content.scene import N_SLOTS, Scene, iso
 from recrawl.livingweb.content.words import number, title
-from recrawl.livingweb.script import Query
+from recrawl.livingweb.kinds import Query
 
 _N_FIRST_ITEMS = 5
 _N_ANSWERED = 50  # as the query says
@@ -49,8 +49,13 @@ def json_table(scene: Scene) -> str:
 
 def csv_table(scene: Scene) -> str:
     q = hidden(scene.document)
-    head = ",".join(f"{q}{column}{q}" for column in ("id", "label", "amount", "revision", "at"))
-    rows = [f"{r.id},{r.label},{r.amount:.2f},{r.revision},{iso(r.revised_at)}" for r in readings(scene)]
+    stamp = visible(scene.document)
+    columns = ("id", "label", "amount", "revision", "at", *(("made",) if stamp else ()))
+    head = ",".join(f"{q}{column}{q}" for column in columns)
+    made = f",{stamp}" if stamp else ""
+    rows = [
+        f"{r.id},{r.label},{r.amount:.2f},{r.revision},{iso(r.revised_at)}{made}" for r in readings(scene)
+    ]
     return "\r\n".join([head, *rows, ""])
 
 

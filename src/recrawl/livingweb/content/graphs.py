@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xml.sax.saxutils import escape, quoteattr
 
 from recrawl.livingweb.content.data import XSD, readings
-from recrawl.livingweb.content.noise import hidden
+from recrawl.livingweb.content.noise import hidden, visible
 from recrawl.livingweb.content.scene import Scene, iso
 
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -16,7 +16,7 @@ _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 def turtle(scene: Scene) -> str:
-    token = hidden(scene.document)
+    token, stamp = hidden(scene.document), visible(scene.document)
     rows = [
         f'<#r{r.id}> rdfs:label "{r.label}"@en ; <#amount> {r.amount:.2f} ; <#revision> {r.revision} ;\n'
         f'    dct:modified "{iso(r.revised_at)}"^^xsd:dateTime .\n'
@@ -27,6 +27,7 @@ def turtle(scene: Scene) -> str:
         + "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
         + "@prefix dct: <http://purl.org/dc/terms/> .\n"
         + f"@prefix xsd: <{XSD}> .\n\n"
+        + (f'<> dct:provenance "{stamp}" .\n' if stamp else "")
         + "".join(rows)
     )
 

@@ -9,7 +9,8 @@ from email.utils import formatdate
 
 from recrawl.livingweb.content.scene import iso
 from recrawl.livingweb.content.words import draws, sentence
-from recrawl.livingweb.script import Document, Form, Noise
+from recrawl.livingweb.kinds import Form, Noise
+from recrawl.livingweb.script import Document
 
 _HIDDEN = "\x01"
 _VISIBLE = "\x02"
@@ -21,15 +22,15 @@ def hidden(document: Document, calm: str = "") -> str:
 
 
 def visible(document: Document, calm: str = "") -> str:
-    return _VISIBLE if document.noise is Noise.VISIBLE else calm
+    return _VISIBLE if document.noise.seen else calm
 
 
 def filled(body: bytes, document: Document, key: str, n_request: int, now: float) -> bytes:
     """The answer to the `n_request`-th request for this document."""
     if document.noise is Noise.HIDDEN:
         return body.replace(_HIDDEN.encode(), _unread(document.form, key, n_request).encode())
-    if document.noise is Noise.VISIBLE:
-        return body.replace(_VISIBLE.encode(), _read(document.form, key, n_request, now).encode())
+    if document.noise.seen:
+        return body.replace(_VISIBLE.encode(), _read(document, key, n_request, now).encode())
     return body
 
 
@@ -44,8 +45,21 @@ def _unread(form: Form, key: str, n_request: int) -> str:
             return token[:8].hex()
 
 
-def _read(form: Form, key: str, n_request: int, now: float) -> str:
-    match form:
+def _read(document: Document, key: str, n_request: int, now: float) -> str:
+    match document.noise:
+        case Noise.CLOCK:
+            return f"Made at {iso(now)[:16]}"
+        case Noise.AGE:
+            return f"Last looked at {max(2, int(now / 3600) % 23)} hours ago"
+        case Noise.NONCE:
+            return f"Request {draws('nonce', key, n_request)[:8].hex()}"
+        case Noise.COUNTER:
+            return f"You are visitor {n_request}"
+        case Noise.ADVERT:
+            return sentence("advert", key, n_request)
+        case Noise.FLAP:
+            return sentence("flap", key, draws("flap", key, n_request)[0] & 1)
+    match document.form:
         case Form.RSS:
             return formatdate(now, usegmt=True)
         case Form.ATOM:

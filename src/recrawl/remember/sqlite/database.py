@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recrawl.errors import NewerStoreError, StoreError
+from recrawl.errors import NewerStoreError, StoreError, UnsoundStoreError
 
 APPLICATION_ID = 0x5243_524C  # "RCRL", in the file's header
 OLDEST_SQLITE = (3, 38)  # strict tables, JSON always there
@@ -20,6 +20,7 @@ BUSY_S = 10.0
 PAGE = 1_000  # rows read at a time where a caller may take all of them
 _SQL = files("recrawl.remember") / "sql" / "sqlite"
 
+K = TypeVar("K")
 T = TypeVar("T")
 Values = Mapping[str, object] | Sequence[object]
 
@@ -80,7 +81,8 @@ class Database:
                 self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+                with self._trouble():
+                    self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
         self._connection.close()
@@ -158,7 +160,7 @@ class Database:
                 "has room, and that no other program holds the file."
             ) from problem
         except sqlite3.DatabaseError as problem:
-            raise StoreError(
+            raise UnsoundStoreError(
                 f"{self.path} is not a sound recrawl store ({problem}); choose another --home, or bring the "
                 "file back from a backup."
             ) from problem
@@ -188,7 +190,7 @@ def statements(script: str) -> Iterator[str]:
             pending = ""
 
 
-def paged(page: Callable[[int, int], list[tuple[int, T]]], start: int, limit: int | None) -> Iterator[T]:
+def paged(page: Callable[[K, int], list[tuple[K, T]]], start: K, limit: int | None) -> Iterator[T]:
     """All that `page(key, n)` gives, each page going on from the last key of the one before."""
     left = inf if limit is None else limit
     while left > 0:

@@ -12,6 +12,7 @@ import numpy as np
 
 from recrawl.errors import NewerStoreError
 from recrawl.model import (
+    SILENCE,
     Batch,
     Changed,
     Completion,
@@ -29,6 +30,7 @@ from recrawl.model import (
     Visit,
 )
 from recrawl.remember.layers import MANNERS
+from recrawl.remember.sqlite.noise import noise_of, noise_text
 
 _NO_MANNER = Manner()
 BOUNDS = {-1: "min", 0: "", 1: "max"}
@@ -58,7 +60,8 @@ def manner_of(text: str) -> Manner:
             f"The store says how to look in ways that this recrawl does not know ({', '.join(unknown)}); "
             "upgrade recrawl."
         )
-    return Manner(**said)
+    lists: dict[str, Any] = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
+    return Manner(**{**said, **lists})
 
 
 def manner_text(manner: Manner | None) -> str | None:
@@ -120,6 +123,7 @@ def standing_of(row: sqlite3.Row) -> Standing:
         moved_to=row["moved_to"],
         moved_since_at=_real(row["moved_since_at"]),
         version=None if row["version_seq"] is None else version_of(row, resource_id=row["id"]),
+        noise=SILENCE if row["noise"] is None else noise_of(row["noise"]),
     )
 
 
@@ -164,6 +168,7 @@ def standing_values(done: Completion, last_seq: int, version_seq: int | None) ->
         "rule": plan.rule,
         "bound": plan.bound,
         "planned_at": plan.planned_at,
+        "noise": noise_text(standing.noise),
     }
 
 
@@ -222,6 +227,7 @@ def version_of(row: sqlite3.Row, *, resource_id: int) -> Version:
         n_bytes=row["n_bytes"],
         gone=bool(row["gone"]),
         flag=row["flag"],
+        url=row["answer_url"],
         file=row["file"],
         offset=row["offset"],
         length=row["length"],
@@ -242,6 +248,7 @@ def version_values(version: Version, *, resource_id: int, seq: int) -> dict[str,
         "n_bytes": version.n_bytes,
         "gone": version.gone,
         "flag": version.flag,
+        "answer_url": version.url,
         "file": version.file,
         "offset": version.offset,
         "length": version.length,

@@ -8,11 +8,15 @@ from math import inf
 
 from recrawl.model import Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
 from recrawl.remember.sqlite import rows
+from recrawl.remember.sqlite.adopting import SqliteAdopting
 from recrawl.remember.sqlite.database import paged
-from recrawl.remember.sqlite.watchlist import SqliteWatchlist, json_ids, unknown
+from recrawl.remember.sqlite.past import SqlitePast
+from recrawl.remember.sqlite.payloads import SqlitePayloads
+from recrawl.remember.sqlite.watchlist import json_ids, unknown
+from recrawl.remember.sqlite.withdrawal import SqliteWithdrawal
 
 
-class SqliteStore(SqliteWatchlist):
+class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
     """One file, opened or created; several processes may have it open at once.
 
     It may be used from any thread, by one at a time.
@@ -120,11 +124,12 @@ class SqliteStore(SqliteWatchlist):
     # what happened
 
     def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]:
-        def page(before: int, n: int) -> list[tuple[int, Visit]]:
-            found = self._db.rows("visits", {"resource_id": resource_id, "before": before, "limit": n})
-            return [(row["id"], rows.visit_of(row)) for row in found]
+        def page(before: tuple[float, int], n: int) -> list[tuple[tuple[float, int], Visit]]:
+            key = {"before_at": before[0], "before_id": before[1]}
+            found = self._db.rows("visits", {"resource_id": resource_id, **key, "limit": n})
+            return [((row["at"], row["id"]), rows.visit_of(row)) for row in found]
 
-        yield from paged(page, (1 << 63) - 1, limit)
+        yield from paged(page, (inf, (1 << 63) - 1), limit)
 
     def versions(self, resource_id: int | None = None) -> Iterator[Version]:
         query, key = ("versions", "id") if resource_id is None else ("versions_of", "seq")
@@ -181,8 +186,8 @@ class SqliteStore(SqliteWatchlist):
         present |= {"n_host_failures": done.n_host_failures, "rest_s": max(0.0, done.gate_at - done.visit.at)}
         if not self._db.run("finish", present):
             return False
-        known = self._db.row("last_seq", {"id": lease.resource.id})
-        if known is None:  # removed meanwhile; its host was visited all the same, and is free and gated now
+        known = self._db.row("last_seq", {"id": lease.resource.id, "claimed_at": lease.claimed_at})
+        if known is None:  # removed or erased meanwhile; its host was visited all the same, and is gated now
             return False
         last_seq, version_seq = known["last_seq"], None
         self._db.run("add_visit", rows.visit_values(done.visit))

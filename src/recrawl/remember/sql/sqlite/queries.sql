@@ -143,7 +143,7 @@ SELECT
     own.allow_private AS said_allow_private,
     own.manner AS said_manner,
     v.seq, v.at, v.digest, v.fingerprint, v.detector, v.media_type, v.charset, v.status,
-    v.n_bytes, v.gone, v.flag, v.file, v.offset, v.length
+    v.n_bytes, v.gone, v.flag, v.answer_url, v.file, v.offset, v.length
 FROM json_each(:ids) AS j
 JOIN resource AS r ON r.id = j.value
 JOIN host AS h ON h.id = r.host_id
@@ -330,7 +330,9 @@ UPDATE host SET
 WHERE id = :id AND token = :token AND lease_until_at > -9e999;
 
 -- name: last_seq
-SELECT last_seq FROM resource WHERE id = :id;
+-- None where it was removed, or erased since the visit was claimed.
+SELECT last_seq FROM resource AS r
+WHERE id = :id AND NOT EXISTS (SELECT 1 FROM erasure AS e WHERE e.url = r.url AND e.at >= :claimed_at);
 
 -- name: add_visit
 INSERT INTO visit (
@@ -344,10 +346,10 @@ INSERT INTO visit (
 -- name: add_version
 INSERT INTO version (
     resource_id, seq, at, digest, fingerprint, detector, media_type, charset, status, n_bytes, gone, flag,
-    file, offset, length
+    answer_url, file, offset, length
 ) VALUES (
     :resource_id, :seq, :at, :digest, :fingerprint, :detector, :media_type, :charset, :status, :n_bytes, :gone,
-    :flag, :file, :offset, :length
+    :flag, :answer_url, :file, :offset, :length
 );
 
 -- name: stand
@@ -373,7 +375,8 @@ UPDATE resource SET
     per_day = :per_day,
     rule = :rule,
     bound = :bound,
-    planned_at = :planned_at
+    planned_at = :planned_at,
+    noise = :noise
 WHERE id = :id;
 
 -- name: merge_file
@@ -392,7 +395,8 @@ UPDATE resource SET
 WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10);
 
 -- name: visits
-SELECT * FROM visit WHERE resource_id = :resource_id AND id < :before ORDER BY id DESC LIMIT :limit;
+SELECT * FROM visit WHERE resource_id = :resource_id AND (at, id) < (:before_at, :before_id)
+ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: versions
 SELECT * FROM version WHERE id > :after ORDER BY id LIMIT :limit;
@@ -425,3 +429,126 @@ ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
 
 -- name: put_fact
 INSERT INTO fact (key, value) VALUES (:key, :value) ON CONFLICT DO UPDATE SET value = excluded.value;
+
+-- Payloads held once, and files that were carried away.
+
+-- name: holding
+SELECT v.* FROM json_each(:digests) AS j JOIN version AS v ON v.id = (
+    SELECT w.id FROM version AS w
+    WHERE substr(w.digest, 8, 16) = substr(j.value, 8, 16) AND w.digest = j.value
+        AND w.n_bytes >= 512 AND w.flag = '' AND w.file <> ''
+    ORDER BY w.id DESC LIMIT 1
+);
+
+-- name: carried
+SELECT name, address FROM archive_file WHERE address <> '' ORDER BY name;
+
+-- name: carry
+UPDATE archive_file SET address = :address WHERE name = :name;
+
+-- The past by time: what replay asks for. Their order in time need not be that of their numbers.
+
+-- name: history
+SELECT * FROM version
+WHERE resource_id = :resource_id AND flag = '' AND at >= :from_at AND at < :until_at
+ORDER BY at, seq LIMIT :limit;
+
+-- name: history_back
+SELECT * FROM version
+WHERE resource_id = :resource_id AND flag = '' AND at >= :from_at AND at < :until_at
+ORDER BY at DESC, seq DESC LIMIT :limit;
+
+-- Taking out: files written anew, erasures.
+
+-- name: doom
+INSERT INTO doomed_file (name) SELECT value FROM json_each(:names) WHERE true ON CONFLICT DO NOTHING;
+
+-- name: doom_files
+INSERT INTO doomed_file (name, address) SELECT name, address FROM archive_file
+WHERE name IN (SELECT value FROM json_each(:names))
+ON CONFLICT DO UPDATE SET address = excluded.address;
+
+-- name: doomed
+SELECT name, address FROM doomed_file ORDER BY name;
+
+-- name: bury
+DELETE FROM doomed_file WHERE name IN (SELECT value FROM json_each(:names));
+
+-- name: placed
+SELECT * FROM version WHERE file = :file AND (:offset IS NULL OR offset = :offset) ORDER BY offset, id;
+
+-- name: crowded
+SELECT resource_id FROM version WHERE resource_id > :after
+GROUP BY resource_id HAVING count(*) > 2 ORDER BY resource_id LIMIT :limit;
+
+-- name: drop_version
+-- By time and place: numbers may have moved up meanwhile.
+DELETE FROM version WHERE resource_id = :resource_id AND at = :at AND file = :file AND offset = :offset;
+
+-- name: blank_version
+UPDATE version SET
+    digest = '', fingerprint = '', detector = '', media_type = '', charset = NULL, n_bytes = 0,
+    flag = 'erased', answer_url = '', file = '', offset = 0, length = 0
+WHERE resource_id = :resource_id
+    AND (:file IS NULL OR (at = :at AND file = :file AND offset = :offset));
+
+-- name: move_payload
+UPDATE version SET file = ?3, offset = ?4, length = ?5 WHERE file = ?1 AND offset = ?2;
+
+-- name: n_placed
+SELECT count(*) FROM version WHERE file IN (SELECT value FROM json_each(:names));
+
+-- name: drop_files
+DELETE FROM archive_file WHERE name IN (SELECT value FROM json_each(:names));
+
+-- name: begin_erasure
+INSERT INTO erasure (url, at, why) VALUES (:url, :at, :why)
+ON CONFLICT DO UPDATE SET at = excluded.at, why = excluded.why, done = 0;
+
+-- name: blank_resource
+UPDATE resource SET
+    etag = NULL, last_modified = NULL, moved_to = NULL, moved_since_at = NULL, version_seq = NULL, noise = NULL
+WHERE id = :id;
+
+-- name: blank_visits
+UPDATE visit SET evidence = '', moved_to = NULL WHERE resource_id = :id;
+
+-- name: n_erased
+SELECT count(*) FROM version WHERE resource_id = :id AND flag = 'erased';
+
+-- name: end_erasure
+UPDATE erasure SET
+    done = 1, n_versions = :n_versions, n_records = n_records + :n_records, n_bytes = n_bytes + :n_bytes,
+    shared = :shared
+WHERE url = :url;
+
+-- name: erasures
+SELECT * FROM erasure WHERE :url IS NULL OR url = :url ORDER BY at, url;
+
+-- Visits that were made elsewhere.
+
+-- name: recorded_among
+SELECT v.fetch_id FROM json_each(:fetch_ids) AS j JOIN visit AS v ON v.fetch_id = j.value;
+
+-- name: adopting
+-- Only where nobody is at the host. A lease that ran out ends here: whoever had it must not record it late,
+-- from where the resource stood before.
+UPDATE host SET token = token + 1, lease_until_at = -9e999
+WHERE id = (SELECT host_id FROM resource WHERE id = :id) AND lease_until_at <= :now;
+
+-- name: stands_so
+SELECT last_seq FROM resource
+WHERE id = :id AND last_at IS :last_at AND n_informative = :n_informative AND n_failures = :n_failures;
+
+-- name: seq_before
+SELECT coalesce(max(seq), 0) AS seq FROM version WHERE resource_id = :id AND at <= :at;
+
+-- name: make_way
+-- In two steps: a number is never there twice.
+UPDATE version SET seq = -(seq + 1) WHERE resource_id = :id AND seq > :seq;
+
+-- name: made_way
+UPDATE version SET seq = -seq WHERE resource_id = :id AND seq < 0;
+
+-- name: newest_seq
+SELECT max(seq) AS seq FROM version WHERE resource_id = :id AND flag = '';

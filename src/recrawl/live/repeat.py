@@ -1,0 +1,43 @@
+"""A second look, moments after the first: what differs between the two is noise."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from recrawl.contracts import Clock, Fetcher
+from recrawl.model import Fetch, Request
+
+MOST_REST_S = 60.0  # a host that wants to be left alone for longer is not asked twice
+
+
+async def second_look(
+    request: Request,
+    first: Fetch,
+    *,
+    fetcher: Fetcher,
+    clock: Clock,
+    min_delay_s: float,
+    stopping: asyncio.Event,
+    charge: Callable[[], Awaitable[object]],
+) -> Fetch | None:
+    """The same once more, as soon as the host may be asked again; None where that cannot wait.
+
+    It costs a visit like any other: `charge` takes it off the allowance.
+    """
+    rest_s = max(min_delay_s, first.wait_s)
+    if rest_s > MOST_REST_S or clock.now() + rest_s >= request.not_after_at:
+        return None
+    resting = asyncio.ensure_future(clock.sleep(rest_s))
+    ending = asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait({resting, ending}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        resting.cancel()
+        ending.cancel()
+    if stopping.is_set():
+        return None
+    await charge()
+    # Without validators: whether it is the same as a moment ago is what we want to see for ourselves.
+    return await fetcher.fetch(replace(request, etag=None, last_modified=None))

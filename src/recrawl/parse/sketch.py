@@ -1,0 +1,120 @@
+"""A page in outline: enough to tell what sort of page it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from recrawl.model import Body
+from recrawl.parse import charset as charsets
+from recrawl.parse import html
+from recrawl.parse.pool import ParseFailed, shared
+
+_AROUND = "nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo]"
+# Dialogs that ask for consent, by what the tools that make them call them.
+_CONSENT = (
+    "#onetrust-consent-sdk, #onetrust-banner-sdk, #didomi-host, .qc-cmp2-container, #qc-cmp2-container, "
+    "#CybotCookiebotDialog, .fc-consent-root, #usercentrics-root, #cmpbox, #cmpwrapper, #consent-wall, "
+    "#cookie-wall, .cookie-wall, .cookiewall, .consent-wall, #gdpr-consent, [id^=sp_message_container]"
+)
+_ADDRESSES = (("script[src]", "src"), ("iframe[src]", "src"), ("form[action]", "action"))
+# Scripts without spaces between words: two characters are taken for one.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_MOST_TEXT = 4_000  # characters of the text that are kept
+_MOST_WORDS = 5_000  # that are told apart
+_MOST_ADDRESSES = 100
+_MOST_CHARACTERS = 300  # of a title, a heading or an address
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    title: str
+    heading: str
+    text: str  # its beginning, without menus, headers and footers
+    words: frozenset[str]  # of the same, in lower case
+    n_words: int  # in the same
+    n_words_in_all: int  # with menus, headers and footers
+    n_words_of_consent: int  # in dialogs that ask for consent, which are counted nowhere else
+    n_passwords: int  # fields for one
+    n_forms: int
+    addresses: tuple[str, ...]  # of scripts, frames and the targets of forms
+    names: frozenset[str]  # ids and classes of what may be a challenge's
+
+
+def sketch(body: Body, charset: str | None = None) -> Sketch | ParseFailed:
+    if (large := html.too_large(body)) is not None:
+        return large
+    whole = bytes(body)
+    return drawn(whole, charset) if html.tame(whole) else shared().run(drawn, whole, charset)
+
+
+def drawn(body: bytes, charset: str | None) -> Sketch:
+    """As `sketch`, here and now, for as long as it takes."""
+    tree = LexborHTMLParser(charsets.text(body, charset))
+    addresses = tuple(
+        (node.attributes.get(name) or "")[:_MOST_CHARACTERS].lower()
+        for selector, name in _ADDRESSES
+        for node in tree.css(selector)[:_MOST_ADDRESSES]
+    )
+    names = frozenset(
+        value.lower()
+        for node in tree.css("[id*=captcha i], [class*=captcha i], [id*=challenge i], [class*=cf- i]")[:20]
+        for value in (node.attributes.get("id"), node.attributes.get("class"))
+        if value
+    )
+    if tree.root is not None:
+        tree.root.strip_tags(list(html.UNSEEN), recursive=True)
+    title, heading = (_text(tree.css_first(selector)) for selector in ("head > title", "h1, h2"))
+    n_of_consent = _cut(tree.css(_CONSENT))
+    n_in_all = _n_words_in(tree.body)
+    n_passwords, n_forms = len(tree.css("input[type=password i]")), len(tree.css("form"))
+    _cut(tree.css(_AROUND))
+    text = " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else ""
+    return Sketch(
+        title=title,
+        heading=heading,
+        text=text[:_MOST_TEXT],
+        words=frozenset(_UNSPACED.sub(r" \g<0> ", text).lower().split()[:_MOST_WORDS]),
+        n_words=_n_words(text),
+        n_words_in_all=n_in_all,
+        n_words_of_consent=n_of_consent,
+        n_passwords=n_passwords,
+        n_forms=n_forms,
+        addresses=addresses,
+        names=names,
+    )
+
+
+def _text(node: LexborNode | None) -> str:
+    return "" if node is None else " ".join(node.text(separator=" ").split())[:_MOST_CHARACTERS]
+
+
+def _n_words_in(node: LexborNode | None) -> int:
+    return 0 if node is None else _n_words(node.text(separator=" "))
+
+
+def _n_words(text: str) -> int:
+    n_unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
+    return len(text.split()) + n_unspaced // 2
+
+
+def _cut(nodes: Iterable[LexborNode]) -> int:
+    """Cut them out of the tree; how many words went with them."""
+    found = {node.mem_id: node for node in nodes}
+    topmost = [node for node in found.values() if not _below(node, found)]
+    n_words = sum(map(_n_words_in, topmost))
+    for node in topmost:
+        node.decompose()
+    return n_words
+
+
+def _below(node: LexborNode, others: dict[int, LexborNode]) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if parent.mem_id in others:
+            return True
+        parent = parent.parent
+    return False

@@ -1,0 +1,282 @@
+"""Change, noise, flapping and walls, told apart over a resource's whole story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+import pytest
+
+from recrawl.contracts import Detector
+from recrawl.detect.choose import detector_name
+from recrawl.detect.exact import Exact
+from recrawl.detect.json import Json
+from recrawl.detect.table import Tables
+from recrawl.detect.text import Text
+from recrawl.finding import Finding, stepped
+from recrawl.live.judgement import Judgement, judged
+from recrawl.model import (
+    Changed,
+    Effective,
+    Fetch,
+    Header,
+    Lease,
+    Manner,
+    Outcome,
+    Request,
+    Resource,
+    Snapshot,
+    Standing,
+    Version,
+)
+
+URL = "http://example.org/"
+DETECTORS: dict[str, Detector] = {"exact": Exact(), "json": Json(), "table": Tables(), "text": Text()}
+YES, NO, UNKNOWN = Changed.YES, Changed.NO, Changed.UNKNOWN
+
+Server = Callable[[], bytes]
+
+
+@dataclass
+class Story:
+    """Visits to one resource, each judged by what the earlier ones left behind."""
+
+    media_type: str = "text/html"
+    manner: Manner = field(default_factory=Manner)
+    standing: Standing = field(default_factory=Standing)
+    n_repeats: int = 0
+    _at: float = 0.0
+    _kept: dict[str, bytes] = field(default_factory=dict)
+
+    def visit(self, serve: Server, headers: tuple[Header, ...] = ()) -> Judgement:
+        self._at += 3_600.0
+        fetch = self._fetched(serve, headers)
+        judgement = self._judged(fetch)
+        if judgement.wants_repeat:
+            self.n_repeats += 1
+            judgement = self._judged(fetch, self._fetched(serve, headers))
+            assert not judgement.wants_repeat
+        version = judgement.version if judgement.same_as is None else None
+        if version is not None:
+            self._kept[version.digest] = bytes(fetch.body)
+        finding = Finding(
+            lease=self._lease(),
+            visit=judgement.visit,
+            gate_at=self._at,
+            versions=() if version is None else (version,),
+            noise=judgement.noise,
+        )
+        self.standing = stepped(finding)
+        return judgement
+
+    @property
+    def n_masks(self) -> int:
+        return len(self.standing.noise.masks)
+
+    def changed(self, *servers: Server) -> list[Changed]:
+        return [self.visit(serve).visit.changed for serve in servers]
+
+    def _lease(self) -> Lease:
+        resource = Resource(
+            id=1,
+            url=URL,
+            host_id=1,
+            host="example.org",
+            added_at=0.0,
+            effective=Effective(manner=self.manner),
+        )
+        return Lease(resource=resource, standing=self.standing, token=1, claimed_at=0.0, until_at=1e12)
+
+    def _fetched(self, serve: Server, headers: tuple[Header, ...]) -> Fetch:
+        body = serve()
+        return Fetch(
+            request=Request(url=URL),
+            outcome=Outcome.OK,
+            url=URL,
+            started_at=self._at,
+            ended_at=self._at,
+            status=200,
+            headers=(("Content-Type", self.media_type), *headers),
+            body=body,
+            wire=body,
+        )
+
+    def _judged(self, fetch: Fetch, repeat: Fetch | None = None) -> Judgement:
+        def load(version: Version) -> Snapshot:
+            return Snapshot(body=self._kept[version.digest], media_type=version.media_type, url=URL)
+
+        return judged(
+            self._lease(),
+            fetch,
+            fetch_id=str(self._at),
+            detectors=DETECTORS,
+            choose=detector_name,
+            load=load,
+            repeat=repeat,
+        )
+
+
+def page(news: str, foot: Callable[[], str]) -> Server:
+    return lambda: (
+        f"<html><title>T</title><main><p>{news}</p><p>More.</p></main><footer><p>{foot()}</p></footer></html>"
+    ).encode()
+
+
+def counter(text: str) -> Callable[[], str]:
+    numbers = count(7)
+    return lambda: text.format(next(numbers))
+
+
+VISITOR = "You are visitor {}."
+
+
+def test_a_counter_is_found_out_at_its_first_difference_and_news_is_still_news() -> None:
+    story, foot = Story(), counter(VISITOR)
+    rain, sun = page("Rain.", foot), page("Sun.", foot)
+    assert story.changed(rain, rain, rain, sun, sun, sun) == [UNKNOWN, NO, NO, YES, NO, NO]
+    assert [mask.shape for mask in story.standing.noise.masks] == ["You are visitor {number}."]
+
+
+def test_a_second_look_costs_little_where_there_is_no_noise() -> None:
+    story = Story()
+    pages = [page(f"News of day {chr(65 + i)}.", lambda: "foot") for i in range(16)]
+    assert story.changed(*pages) == [UNKNOWN, *([YES] * 15)]
+    assert story.n_repeats == 3  # of 15 changes in a row
+    assert not story.standing.noise.masks
+
+
+def test_noise_and_a_real_change_in_one_visit_are_told_apart() -> None:
+    story, foot = Story(), counter(VISITOR)
+    assert story.changed(page("Rain.", foot), page("Sun.", foot)) == [UNKNOWN, YES]
+    assert story.changed(page("Sun.", foot)) == [NO]
+
+
+def test_a_part_that_is_masked_and_then_says_something_else_is_a_change() -> None:
+    story, foot = Story(), counter(VISITOR)
+    rain = page("Rain.", foot)
+    assert story.changed(rain, rain, rain) == [UNKNOWN, NO, NO]
+    assert story.changed(page("Rain.", lambda: "This site closes tomorrow.")) == [YES]
+
+
+def test_a_change_that_came_between_two_looks_is_unlearned() -> None:
+    story = Story()
+    prices = iter(["price 1", "price 2", *["price 3"] * 9, "price 4", "price 4", "price 4"])
+    price = page("Rain.", lambda: next(prices))
+    story.changed(price, price)  # the second visit looked twice and saw 2, then 3
+    assert story.n_masks == 1
+    story.changed(price, price, price)
+    assert story.n_masks == 0
+    assert story.changed(*[page("Rain.", lambda: "price 4")] * 2) == [YES, NO]
+
+
+def test_a_clock_to_the_hour_is_learned_from_the_history() -> None:
+    story = Story()
+    pages = [page("Rain.", lambda i=i: f"Made at {10 + i}:00") for i in range(10)]  # type: ignore[misc]
+    assert story.changed(*pages)[-5:] == [NO] * 5
+
+
+def test_nothing_is_masked_where_the_owner_says_so() -> None:
+    foot = counter(VISITOR)
+    story = Story(manner=Manner(mask=False))
+    rain = page("Rain.", foot)
+    assert story.changed(rain, rain, rain) == [UNKNOWN, YES, YES]
+    assert story.n_repeats == 0
+
+
+def test_a_mask_that_is_undone_counts_again_and_is_not_learned_anew() -> None:
+    foot = counter(VISITOR)
+    rain = page("Rain.", foot)
+    story = Story()
+    assert story.changed(rain, rain) == [UNKNOWN, NO]
+    story.manner = Manner(unmask=(story.standing.noise.masks[0].place,))
+    assert story.changed(rain, rain, rain) == [YES, YES, YES]
+
+
+def test_json_and_tables_have_their_noise_too() -> None:
+    numbers = count(7)
+    story = Story(media_type="application/json")
+
+    def document(price: int) -> Server:
+        return lambda: b'{"price": %d, "request": "%08x-%d"}' % (price, next(numbers) * 7919, next(numbers))
+
+    assert story.changed(*[document(1)] * 3, document(2), document(2)) == [UNKNOWN, NO, NO, YES, NO]
+    story = Story(media_type="text/csv")
+
+    def table(price: int) -> Server:
+        return lambda: b"id,price,made\n1,%d,%d\n2,5,%d\n" % (price, n := next(numbers), n)
+
+    assert story.changed(*[table(1)] * 3, table(2), table(2)) == [UNKNOWN, NO, NO, YES, NO]
+
+
+def test_a_server_that_gives_two_contents_in_turn_is_found_out() -> None:
+    turns = count()
+    both = [page("Layout one, of old.", lambda: "a"), page("The new layout!", lambda: "b")]
+    story = Story()
+
+    def flapping() -> bytes:
+        return both[next(turns) % 2]()
+
+    said = story.changed(*[flapping] * 8)
+    assert said[-5:] == [NO] * 5
+    assert len(story.standing.noise.twins) == 2
+    assert story.changed(page("Real news.", lambda: "a")) == [YES]
+
+
+def test_a_content_that_comes_back_for_good_is_a_change() -> None:
+    one, two = page("One.", lambda: "a"), page("Two.", lambda: "a")
+    story = Story()
+    assert story.changed(one, two, one, two) == [UNKNOWN, YES, YES, YES]
+    assert "back" in story.visit(one).visit.evidence
+    assert not story.standing.noise.twins
+
+
+WALLS = {
+    "soft-404": b"<title>Page not found</title><h1>Page not found</h1><p>Sorry, this page does not exist.",
+    "login": b"<title>Sign in</title><h1>Sign in</h1><form action=/login>User <input name=user> Password "
+    b"<input type=password name=password><button>Sign in</button></form>",
+    "challenge": b"<title>Just a moment...</title><h1>Checking your browser</h1><script src=/c.js></script>",
+    "consent": b"<title>Before you continue</title><h1>Before you continue</h1><p>We use cookies."
+    b"<button>Accept all</button><button>Reject all</button>",
+    "empty": b"<html><div id=root></div><script src=app.js></script></html>",
+}
+ARTICLE = page(
+    "The council met on Monday and agreed on a budget for the new library. " * 8, lambda: "Imprint"
+)
+
+
+@pytest.mark.parametrize("flag", WALLS)
+def test_a_wall_is_kept_with_its_flag_and_counts_only_when_it_is_seen_twice(flag: str) -> None:
+    story = Story()
+    wall = WALLS[flag]
+    story.visit(ARTICLE)
+    held = story.standing.version
+    doubted = story.visit(lambda: wall)
+    assert (doubted.visit.outcome, doubted.visit.changed) == (Outcome.SUSPECT, UNKNOWN)
+    assert doubted.version is not None
+    assert doubted.version.flag == flag
+    assert (story.standing.version, story.standing.since_at) == (held, 3_600.0)
+    confirmed = story.visit(lambda: wall)
+    assert (confirmed.visit.outcome, confirmed.visit.changed) == (Outcome.OK, YES)
+    assert "twice" in confirmed.visit.evidence
+    assert confirmed.version is not None
+    assert not confirmed.version.flag
+    assert story.visit(lambda: wall).visit.changed is NO
+
+
+@pytest.mark.parametrize("flag", WALLS)
+def test_a_wall_that_is_gone_at_the_next_visit_was_no_change(flag: str) -> None:
+    story = Story()
+    story.visit(ARTICLE)
+    story.visit(lambda: WALLS[flag])
+    assert story.changed(ARTICLE) == [NO]
+    assert story.visit(lambda: WALLS[flag]).visit.outcome is Outcome.SUSPECT  # doubted afresh
+
+
+def test_a_second_look_that_fails_leaves_the_first_as_it_is() -> None:
+    foot = counter(VISITOR)
+    story = Story()
+    story.visit(page("Rain.", foot))
+    first = story._fetched(page("Rain.", foot), ())
+    failed = replace(first, outcome=Outcome.NET_ERROR, body=b"", status=None)
+    assert story._judged(first, failed).visit.changed is YES
