@@ -33,7 +33,7 @@ lint: setup-dev ## style, types, and the layers that imports keep to
 	.venv/bin/lint-imports
 
 faults: setup-dev ## the fault tests at their full counts (minutes)
-	RECRAWL_FAULT_COUNT=$${RECRAWL_FAULT_COUNT:-20} $(PY) -m pytest tests/faults tests/hostile
+	RECRAWL_FAULT_COUNT=$${RECRAWL_FAULT_COUNT:-200} $(PY) -m pytest tests/faults tests/hostile
 
 bench: setup-dev ## side-by-side benchmarks
 	@for file in bench/*.py; do $(PY) $$file || exit 1; done

@@ -14,11 +14,10 @@ from tests.warcs import fetched, records
 from warcio.archiveiterator import ArchiveIterator
 
 from recrawl.app.build import House, open_house
+from recrawl.app.carriage import Carriage
 from recrawl.app.config import Config
 from recrawl.checks.store.samples import completion, lease_of, new
 from recrawl.model import Fetch, Hop, Outcome, Version, Visit, digest
-from recrawl.remember.carrier import Carrier
-from recrawl.remember.tail import Bounds
 
 T0 = 1_700_000_000.0
 DAY_S = 86_400.0
@@ -93,17 +92,7 @@ class Keeper:
 
     def carry(self) -> None:
         """Finished files go to the shelf."""
-        archiving = self.house.config.archiving
-        bounds = Bounds(max_bytes=archiving.max_file_bytes, max_age_s=archiving.max_file_age)
-        store = self.house.store
-        carrier = Carrier(
-            self.folder,
-            shelf=archiving.shelf,
-            committed=store.files,
-            carried=store.carried,
-            carry=store.carry,
-            finished=lambda name, length: bounds.finished(name, length, self.clock.now()),
-        )
+        carrier = Carriage(self.house, print)._carrier(self.house.store)
         assert list(carrier.round())
 
     def rotate(self) -> None:

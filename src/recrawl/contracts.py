@@ -172,14 +172,11 @@ class Archive(Protocol):
         """Held from the first `put` until that is recorded: meanwhile no file is exchanged for another."""
 
     def recover(
-        self,
-        committed: Callable[[], Mapping[str, int]],
-        doomed: Callable[[], Container[str]] = tuple,
+        self, committed: Callable[[], Mapping[str, int]], doomed: Callable[[], Container[str]] = tuple
     ) -> Sequence[str]:
         """Cut every file that no living process writes to what the store knows of; say what was cut. Those
-        that are doomed are left alone.
-
-        The store is asked once a file is locked, so that nothing recorded just before is lost."""
+        that are doomed are left alone. Once a file is locked, `doomed` is asked and then `committed`, so that
+        nothing recorded just before is lost."""
 
     def snapshot(self, version: Version) -> Snapshot: ...
     def opened(self, name: str) -> BinaryIO: ...  # a whole file, to read, wherever it lies
@@ -280,11 +277,15 @@ class Store(Protocol):
     def doom(self, names: Sequence[str]) -> None: ...  # files to be deleted for good, whoever comes next
     def doomed(self) -> Mapping[str, str]: ...  # with the addresses of those that were carried away
     def bury(self, names: Sequence[str]) -> None: ...  # they are deleted
+    def settle(self) -> None: ...  # what a process killed while it recorded left open is decided for good
     def begin_erasure(self, url: str, why: str, now: float) -> None:
         """From now on no visit that was claimed before is recorded; what its visits said is blanked."""
 
-    def end_erasure(self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = ()) -> None:
-        """All its versions are tombstones then, with the flag `erased` and nothing of their content."""
+    def end_erasure(
+        self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True
+    ) -> None:
+        """All its versions are tombstones then, with the flag `erased` and nothing of their content. It is
+        not `done` while the store itself may hold a trace."""
 
     def erasures(self, url: str | None = None) -> Sequence[Erasure]: ...
     def scrub(self) -> None: ...  # leave no trace of what was blanked or deleted

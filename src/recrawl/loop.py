@@ -11,6 +11,7 @@ and touches no network; what it knows is in the store and in the predictor's mem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 from zlib import crc32
@@ -18,6 +19,7 @@ from zlib import crc32
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy, Predictor, Store
+from recrawl.errors import StoreError
 from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
 from recrawl.model import (
     DAY_S,
@@ -91,13 +93,15 @@ class Loop:
         if not n_granted:
             return []
         leases = self.store.claim(now=now, limit=n_granted, lease_s=self.lease_s, by=self.by)
-        self.charge(len(leases) - n_granted, now)
+        with suppress(StoreError):  # else nobody would hold the leases; the allowance loses a little
+            self.charge(len(leases) - n_granted, now)
         return leases
 
     def claim(self, resource_id: int, now: float) -> Lease | None:
         """Claim this one although it is not due; None while its host must be left alone."""
         leases = self.store.claim(now=now, limit=1, lease_s=self.lease_s, only=resource_id, by=self.by)
-        self.charge(len(leases), now)
+        with suppress(StoreError):
+            self.charge(len(leases), now)
         return leases[0] if leases else None
 
     def release(self, leases: Sequence[Lease], now: float, gate_at: float) -> None:

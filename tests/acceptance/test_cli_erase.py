@@ -79,6 +79,7 @@ def test_what_was_erased_is_shown_as_that(kept: Path) -> None:
     said = recrawl(kept, "erase", OAK, "--yes", "--reason", "asked for").stdout
     assert said.startswith(f"Erased 4 versions of {OAK}: 8 records, ")
     assert "its contents were erased" in recrawl(kept, "show", OAK, code=1).stderr
+    assert "its contents were erased" in recrawl(kept, "diff", OAK, code=2).stderr
     assert "(asked for)" in recrawl(kept, "history", OAK).stderr
     assert "its contents were erased" in recrawl(kept, "why", OAK).stdout
     assert "erased" in recrawl(kept, "list").stdout.splitlines()[0]
@@ -119,10 +120,15 @@ def test_a_backup_is_made_and_restored(kept: Path, tmp_path: Path) -> None:
     folder, again = tmp_path / "backup", tmp_path / "again"
     said = recrawl(kept, "backup", str(folder))
     assert said.stdout.startswith("Backed up 2 files")
-    assert "Secrets are not in it" in said.stderr
+    assert said.stderr == ""  # there are no secrets that could be left out
+    (kept / "secrets.json").write_text("{}")
+    assert "Secrets are not in it" in recrawl(kept, "backup", str(folder)).stderr
+    (kept / "secrets.json").unlink()
     done = json.loads(recrawl(kept, "backup", str(tmp_path / "all.tar"), "--json").stdout)
     assert done["files"] == done["copied"] == 2
     assert "is there already" in recrawl(kept, "backup", str(tmp_path / "all.tar"), code=2).stderr
+    (tmp_path / "notes").write_text("mine")
+    assert "is a file" in recrawl(kept, "backup", str(tmp_path / "notes"), code=2).stderr
     assert "not empty" in recrawl(kept, "restore", str(folder), code=2).stderr
     assert recrawl(again, "restore", str(tmp_path / "all.tar")).stdout.startswith("Restored 2 files")
     assert recrawl(again, "show", OAK).stdout.startswith("of-oak 3")

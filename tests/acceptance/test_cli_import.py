@@ -49,12 +49,17 @@ def test_an_import_is_told_and_the_past_is_there_for_every_command(cli: Cli, tmp
 def test_what_cannot_be_imported_is_said_with_its_remedy(cli: Cli, tmp_path: Path) -> None:
     path = warc(tmp_path / "old.warc", answer(day(0), MON), answer(day(1), TUE)[:-30])
     assert "is not there" in cli("import", str(tmp_path / "no.warc"), code=2).stderr
+    (tmp_path / "empty").mkdir()
+    assert "no WARC or WACZ files in" in cli("import", str(tmp_path / "empty"), code=2).stderr
+    (tmp_path / "notes.txt").write_text("No WARC file.")
+    assert "it is no WARC file" in cli("import", str(tmp_path / "notes.txt"), code=2).stderr
     assert "--add" in cli("import", str(path), "--tag", "x", code=2).stderr
     assert "leave --strict out" in cli("import", str(path), "--add", "--strict", code=2).stderr
     assert "--add watches" in cli("import", str(path)).stderr
     done = cli("import", str(path), "--add")
     assert "Skipped 1: damaged." in done.stdout
     assert f"{path}, byte {len(answer(day(0), MON))}: " in done.stderr
+    assert "--add watches" not in cli("import", str(path)).stderr
 
 
 def test_the_next_visit_is_judged_against_what_was_imported(

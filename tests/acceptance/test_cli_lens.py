@@ -71,6 +71,22 @@ def test_a_selector_that_means_nothing_is_refused_when_it_is_said(cli: Cli) -> N
     assert "Nothing is watched" in cli("list").stderr
 
 
+def test_a_selector_that_cannot_concern_what_a_resource_is_gets_a_remark(shop: tuple[Cli, str, Path]) -> None:
+    cli, url, _ = shop
+    remarks = cli(
+        "set", url, "--include", "$.price", "--ignore", "footer", "--keys", "id"
+    ).stderr.splitlines()
+    assert remarks == [
+        f"{url}: $.price chooses nothing there, since it is a page; write CSS or XPath.",
+        f"{url}: --keys says nothing there, since it is a page; it is for tables.",
+    ]
+    assert cli("set", "--all", "--ignore", "$.price", "--ignore", "footer").stderr == ""
+    data = ("add", "https://example.org/x", "--kind", "json")
+    assert "chooses nothing there, since it is JSON" in cli(*data, "--ignore", "footer").stderr
+    unknown = cli("add", "https://example.org/y", "--ignore", "footer", "--ignore", "$.at").stderr
+    assert unknown == ""
+
+
 def test_a_difference_is_of_what_counts_and_raw_shows_the_rest(shop: tuple[Cli, str, Path]) -> None:
     cli, url, file = shop
     cli("set", url, "--ignore", "footer")

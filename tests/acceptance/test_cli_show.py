@@ -89,7 +89,7 @@ def test_rows_come_along_in_every_format_with_the_same_values(past: Cli, tmp_pat
     for what in ("visits", "versions", "resources"):
         rows = json.loads(past("export", what, "--format", "json").stdout)
         path = tmp_path / f"{what}.parquet"
-        past("export", what, str(path), "--format", "parquet")
+        past("export", what, str(path))
         typed = pq.read_table(path).to_pylist()
         assert [{name: _told(value) for name, value in row.items()} for row in typed] == rows
     lines = past("export", "resources", "--format", "jsonl").stdout.splitlines()
@@ -109,6 +109,6 @@ def _told(value: object) -> object:
 
 def test_a_table_without_rows_has_its_columns_and_a_document_is_a_list(cli: Cli, tmp_path: Path) -> None:
     assert cli("export", "visits", "--format", "json").stdout == "[]\n"
-    cli("export", "visits", str(tmp_path / "none.parquet"), "--format", "parquet")
-    table = pq.read_table(tmp_path / "none.parquet")
+    cli("export", "visits", str(tmp_path / "none"), "--format", "parquet")
+    table = pq.read_table(tmp_path / "none")
     assert (table.num_rows, table.column_names[:2]) == (0, ["url", "at"])

@@ -116,7 +116,7 @@ class Driver:
 
 @contextmanager
 def driving(
-    home: Path, *, logs: Path | None = None, through: Sequence[str] = (), **settings: str
+    home: Path, settings: Mapping[str, str], *, logs: Path | None = None, through: Sequence[str] = ()
 ) -> Iterator[Driver]:
     """A driver for this home; `settings` are environment variables without their common beginning. It is
     started by the command `through`, where there is one."""

@@ -83,7 +83,7 @@ class Runs:
 def test_a_run_that_dies_at_any_point_loses_nothing_acknowledged(tmp_path: Path) -> None:
     dice = random.Random(3)
     n_acknowledged = 0
-    with answering() as bodies, driving(tmp_path / "home", **SETTINGS) as driver:
+    with answering() as bodies, driving(tmp_path / "home", SETTINGS) as driver:
         runs = Runs(tmp_path / "0" / "home", driver, bodies)
         for number, (call, when, n_most) in enumerate(POINTS):
             if N_EACH > 1:
@@ -105,10 +105,10 @@ def test_a_run_that_dies_at_any_point_loses_nothing_acknowledged(tmp_path: Path)
     ("twin", "fault", "found"),
     [
         (twins.ACKS_EARLY, Fault("write", 2), "the acknowledged visit"),
-        (twins.ACKS_EARLY, Fault("commit", 12), "the acknowledged visit"),
+        (twins.ACKS_EARLY, Fault("commit", 1, since="fsync"), "the acknowledged visit"),
         (twins.LAZY_WRITES, Fault("ack", 3, AFTER), "cannot be read"),
         (twins.NO_RECOVERY, Fault("write", 3, HALF), "gzip says"),
-        (twins.NO_RECOVERY, Fault("fsync", 3, AFTER), "answers, the store knows of"),
+        (twins.NO_RECOVERY, Fault("commit", 1, since="fsync"), "answers, the store knows of"),
     ],
 )
 def test_the_check_catches_a_run_that_is_less_careful(
@@ -116,7 +116,7 @@ def test_the_check_catches_a_run_that_is_less_careful(
 ) -> None:
     if twin == twins.NO_RECOVERY:
         monkeypatch.setattr(WarcArchive, "recover", _nothing_mended)
-    with answering() as bodies, driving(tmp_path / "home", **SETTINGS) as driver:
+    with answering() as bodies, driving(tmp_path / "home", SETTINGS) as driver:
         runs = Runs(tmp_path / "home", driver, bodies)
         assert runs.run(fault, twin)
     said = runs.problems()

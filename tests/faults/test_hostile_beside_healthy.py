@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from tests.faults.counts import n_times
 from tests.hostile.case import hostile_fetcher, looked, wrong
 from tests.hostile.origin import Origin
 from tests.hostile.table import TABLE
@@ -25,7 +25,7 @@ from recrawl.contracts import Fetcher
 from recrawl.model import Outcome, Request
 from recrawl.parse import pool
 
-N_COPIES = min(3, int(os.environ.get("RECRAWL_FAULT_COUNT", "1")))  # of every case, all at once
+N_COPIES = n_times(3, 1)  # of every case, all at once
 N_HEALTHY = 50
 EVERY_S = 0.5  # a healthy host is asked so often: what a polite crawl asks for, not what a machine can do
 ALONE_S = 4.0

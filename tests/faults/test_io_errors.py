@@ -28,7 +28,7 @@ SETTINGS = {
 }
 CALLS = ("open", "write", "fsync", "rename", "begin", "commit")
 ERRORS = ("EIO", "ENOSPC") if FULL else ("ENOSPC",)
-SHORT = (2, 7)  # the calls that fail where not all of them do, one after the other
+SHORT = (3,)  # the calls that fail where not all of them do, one after the other
 REMEDY = re.compile(r"make room|make it writable|check that its folder|has room")
 RUN = ("run", "--json", "--budget", "10000000/day")
 
@@ -38,7 +38,7 @@ def watched(tmp_path: Path) -> Iterator[tuple[Driver, Bodies, Path]]:
     """A home that watches some hosts and has never visited them: to be copied."""
     home = tmp_path / "watched" / "home"
     home.parent.mkdir()
-    with answering() as bodies, driving(home, **SETTINGS) as driver:
+    with answering() as bodies, driving(home, SETTINGS) as driver:
         added = driver.run("add", *bodies.urls(0, N_HOSTS), "--allow-private", "--min-gap", "1h")
         assert added.code == 0, added.err
         yield driver, bodies, home
@@ -84,7 +84,7 @@ def test_whichever_call_fails_it_is_told_and_nothing_acknowledged_is_lost(tmp_pa
 @pytest.mark.parametrize(
     "fault",
     [
-        Fault("write", 2, HALF, "ENOSPC"),
+        *([Fault("write", 2, HALF, "ENOSPC"), Fault("begin", 12, BEFORE, "ENOSPC")] if FULL else []),
         Fault("commit", 12, BEFORE, "ENOSPC"),
         Fault("commit", 1, AFTER, "EIO", since="fsync"),  # the visit was recorded, and nobody knows
     ],

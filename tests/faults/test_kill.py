@@ -17,7 +17,7 @@ from tests.faults.counts import n_times
 from tests.faults.driver import Driver, driving
 from tests.faults.ledger import problems
 
-N_KILLS = n_times(200, 8)
+N_KILLS = n_times(200, 5)
 # A killed run leaves its hosts alone for minutes: each must find others.
 N_AT_ONCE = 4
 N_HOSTS_EACH = 3 * N_AT_ONCE
@@ -45,7 +45,7 @@ def killed(driver: Driver, bodies: Bodies, n_kills: int, twin: str = "") -> list
 @pytest.mark.slow
 @pytest.mark.timeout(120 + 15 * N_KILLS)
 def test_no_acknowledged_version_is_lost_however_often_a_run_is_killed(tmp_path: Path) -> None:
-    with answering() as bodies, driving(tmp_path / "home", **SETTINGS) as driver:
+    with answering() as bodies, driving(tmp_path / "home", SETTINGS) as driver:
         acknowledged = killed(driver, bodies, N_KILLS)
         verified = driver.run("verify")
         assert verified.code == 0, verified.out + verified.err
@@ -64,7 +64,7 @@ def test_the_check_catches_a_run_that_is_less_careful(tmp_path: Path, twin: str,
     for attempt in range(20):  # a kill has to fall into the moment that counts
         home = tmp_path / str(attempt) / "home"
         home.parent.mkdir()
-        with answering() as bodies, driving(home, **SETTINGS) as driver:
+        with answering() as bodies, driving(home, SETTINGS) as driver:
             acknowledged = killed(driver, bodies, 3, twin)
         if any(found in problem for problem in problems(home, acknowledged, bodies.sent)):
             return

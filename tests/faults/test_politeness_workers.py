@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.faults.counts import FULL
 from tests.faults.workers import CHARGES_AFTER, HESITATES, HOLDS_NOTHING, NEVER_LATE, SOUND
 
 from recrawl.app.build import open_house
@@ -36,7 +37,6 @@ from recrawl.model import NewResource, Settings
 from recrawl.urls import host_key
 
 ROOT = Path(__file__).parents[2]
-FULL = "RECRAWL_FAULT_COUNT" in os.environ
 DELAY_S = 0.3
 ENV = {
     **os.environ,
@@ -120,42 +120,84 @@ class Told:
     errors: str
 
 
+@contextmanager
+def commands(home: Path) -> Iterator[Callable[[str, str], object]]:
+    """Starts the real `recrawl visit` under a name, for a URL."""
+    started: list[subprocess.Popen[bytes]] = []
+    with (home.parent / "errors-of-commands").open("wb") as errors:
+
+        def visit(name: str, url: str) -> None:
+            command = [sys.executable, "-m", "recrawl", "--home", str(home), "visit", url]
+            env = {**ENV, "RECRAWL_FETCHING__CONTACT": name}
+            started.append(subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=errors))
+
+        try:
+            yield visit
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()
+
+
 def stormed(
-    tmp_path: Path, twin: str, *, n_workers: int, n_hosts: int, for_s: float, n_kills: int, n_visits: int
+    tmp_path: Path,
+    twin: str,
+    *,
+    n_workers: int,
+    n_hosts: int,
+    for_s: float,
+    n_kills: int,
+    n_visits: int,
+    n_commands: int = 0,
 ) -> Told:
-    """Workers at work for a while, some killed and replaced, and visits asked for in between."""
+    """Workers at work for a while, some killed and replaced, and visits asked for in between: by a process
+    that is forked for it, or by the real command."""
     script = a_web(n_hosts)
     dice = random.Random(5)
-    with serving(script, clock=WallClock()) as web, nursery(tmp_path / "home") as here:
-        ids = watch(tmp_path / "home", [url for url in web.urls() if "hub" not in url], gap_s=0.2)
+    home = tmp_path / "home"
+    with (
+        serving(script, clock=WallClock()) as web,
+        nursery(home) as here,
+        commands(home) as visit,
+    ):
+        urls = [url for url in web.urls() if "hub" not in url]
+        # Where workers come again and again, whoever asks for a visit hardly ever finds the host free.
+        quiet = [url for url in urls if int(url[8:10]) % 5 == 4]
+        watch(home, quiet, gap_s=3600.0)
+        ids = watch(home, [url for url in urls if url not in quiet], gap_s=0.2)
         workers = [here.born(f"work w{i} {twin}") for i in range(n_workers)]
         began = time.monotonic()
         moments = [(dice.uniform(0.1, 0.9) * for_s, "kill") for _ in range(n_kills)]
         moments += [(dice.uniform(0.0, 0.9) * for_s, "visit") for _ in range(n_visits)]
+        moments += [(dice.uniform(0.0, 0.7) * for_s, "command") for _ in range(n_commands)]
         for n, (after_s, what) in enumerate(sorted(moments)):
             time.sleep(max(0.0, began + after_s - time.monotonic()))
             if what == "visit":
-                here.born(f"visit v{n} {twin} {dice.choice(list(ids.values()))}")
+                here.born(f"visit v{n} {twin} {ids[dice.choice(quiet if n % 2 else list(ids))]}")
+            elif what == "command":
+                visit(f"command{n}", dice.choice(quiet if n % 4 else list(ids)))
             else:
                 place = dice.randrange(n_workers)
                 here.send(workers[place], signal.SIGKILL)
                 workers[place] = here.born(f"work x{n} {twin}")
         time.sleep(max(0.0, began + for_s - time.monotonic()))
         log = list(web.log)
-    return Told(log, violations(log, script, delay_s=DELAY_S), here.errors.read_text())
+    errors = here.errors.read_text() + (tmp_path / "errors-of-commands").read_text()
+    return Told(log, violations(log, script, delay_s=DELAY_S), errors)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_workers_and_visits_now_never_make_anyone_impolite(tmp_path: Path) -> None:
-    counts = {"n_workers": 8, "n_hosts": 50, "n_kills": 100, "n_visits": 200} if FULL else {
-        "n_workers": 4, "n_hosts": 20, "n_kills": 5, "n_visits": 8
+    counts = {"n_workers": 8, "n_hosts": 50, "n_kills": 100, "n_visits": 160, "n_commands": 40} if FULL else {
+        "n_workers": 4, "n_hosts": 20, "n_kills": 5, "n_visits": 6, "n_commands": 4
     }  # fmt: skip
     told = stormed(tmp_path, SOUND, for_s=60.0 if FULL else 9.0, **counts)
     assert "Error" not in told.errors, told.errors
     assert {served.host for served in told.log} >= {host.name for host in a_web(counts["n_hosts"]).described}
     assert len({served.user_agent for served in told.log}) > counts["n_workers"]  # the later ones came to it
     assert len(told.log) > 5 * counts["n_hosts"]
+    assert sum("command" in served.user_agent for served in told.log) >= counts["n_commands"] / 4
     assert told.violations == []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.faults import twins
 from tests.faults.bodies import Bodies, answering
-from tests.faults.counts import n_times
+from tests.faults.counts import FULL, n_times
 from tests.faults.driver import Driver, driving
 from tests.faults.ledger import problems
 
@@ -59,7 +59,7 @@ def test_a_run_that_is_told_to_stop_ends_in_good_order_at_any_moment(tmp_path: P
     dice = random.Random(16)
     home = tmp_path / "home"
     acknowledged: list[Any] = []
-    with answering(slow_s=0.1) as bodies, driving(home, **SETTINGS) as driver:
+    with answering(slow_s=0.1) as bodies, driving(home, SETTINGS) as driver:
         for turn in range(N_TIMES):
             acknowledged += stopped(driver, bodies, turn * N_HOSTS_EACH, dice.uniform(0.0, 1.2))
             assert n_leased(home) == 0
@@ -69,8 +69,9 @@ def test_a_run_that_is_told_to_stop_ends_in_good_order_at_any_moment(tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not FULL, reason="it takes as long as a run may take to end; `make faults` has it")
 def test_a_server_that_takes_its_time_keeps_nobody_from_stopping(tmp_path: Path) -> None:
-    with answering(slow_s=60.0) as bodies, driving(tmp_path / "home", **SETTINGS) as driver:
+    with answering(slow_s=60.0) as bodies, driving(tmp_path / "home", SETTINGS) as driver:
         assert stopped(driver, bodies, 0, after_s=1.5) == []
         assert bodies.asked
         assert n_leased(tmp_path / "home") == 0
@@ -79,7 +80,7 @@ def test_a_server_that_takes_its_time_keeps_nobody_from_stopping(tmp_path: Path)
 @pytest.mark.slow
 def test_the_check_catches_a_run_that_forgets_what_is_in_the_air(tmp_path: Path) -> None:
     dice = random.Random(16)
-    with answering(slow_s=0.3) as bodies, driving(tmp_path / "home", **SETTINGS) as driver:
+    with answering(slow_s=0.3) as bodies, driving(tmp_path / "home", SETTINGS) as driver:
         for turn in range(10):
             stopped(driver, bodies, turn * N_HOSTS_EACH, dice.uniform(0.5, 1.0), twins.FORGETS)
             if n_leased(tmp_path / "home"):
@@ -92,7 +93,7 @@ def test_the_check_catches_a_run_that_acknowledges_what_it_does_not_record(tmp_p
     """It asks again for what it had answered for."""
     dice = random.Random(16)
     acknowledged: list[Any] = []
-    with answering(slow_s=0.1) as bodies, driving(tmp_path / "home", **SETTINGS) as driver:
+    with answering(slow_s=0.1) as bodies, driving(tmp_path / "home", SETTINGS) as driver:
         for turn in range(10):
             acknowledged += stopped(
                 driver, bodies, turn * N_HOSTS_EACH, dice.uniform(0.3, 1.0), twins.ACKS_FOR_NOTHING

@@ -70,6 +70,17 @@ def test_a_file_cut_at_any_byte_of_its_last_records_is_mended(
         cdx.index_path(tmp_path / versions[1].file).unlink()
 
 
+def test_the_check_catches_a_recovery_that_does_not_cut(tmp_path: Path) -> None:
+    path, whole, n_recorded, first = torn_file(tmp_path, answer)
+    for n_kept in range(n_recorded + 1, len(whole) + 1, 11):
+        path.write_bytes(whole[:n_kept])
+        archive = archive_in(tmp_path)
+        versions = [first, *(put(archive, f"later answer {number}".encode()) for number in range(3))]
+        archive.close()
+        assert not intact(tmp_path, versions)
+        (tmp_path / versions[1].file).unlink()
+
+
 def test_the_check_catches_a_writer_that_appends_without_recovering(tmp_path: Path) -> None:
     path, whole, n_recorded, first = torn_file(tmp_path, answer)
     later_folder = tmp_path / "later"

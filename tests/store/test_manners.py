@@ -21,8 +21,7 @@ def test_a_manner_from_a_newer_recrawl_is_refused_and_not_lost(tmp_path: Path) -
     later = '{"render":true,"sandbox":"strict"}'
     with closing(SqliteStore(path)) as store:
         store.add([new(URL, settings=Settings(manner=Manner(render=True)))], T0)
-        with closing(sqlite3.connect(path)) as raw, raw:
-            raw.execute("UPDATE layer SET manner = ?", (later,))
+        store._db._connection.execute("UPDATE layer SET manner = ?", (later,))
         with pytest.raises(NewerStoreError, match=r"does not know \(sandbox\); upgrade recrawl\.$"):
             store.find(URL)
         with pytest.raises(NewerStoreError, match="sandbox"):

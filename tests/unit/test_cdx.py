@@ -99,7 +99,11 @@ def test_the_index_made_again_from_the_file_is_the_one_that_was_written(tmp_path
     assert kept == sorted(kept) == cdx.index(path)
 
 
-def test_the_folder_s_index_is_in_order_and_knows_open_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("n_open", [1, 2, 4, 100])
+def test_the_folder_s_index_is_in_order_and_knows_open_files(
+    n_open: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cdx, "N_OPEN", n_open)
     archive = archive_in(tmp_path, max_bytes=600)
     for number in range(12):
         put(archive, f"http://h/{number * 7 % 12:02}", at=AT + number)

@@ -59,9 +59,13 @@ def test_other_statuses_speak_for_themselves() -> None:
     assert told(Case("partial", sorry("404 Not Found", "404 Not Found")), status=203) == "soft-404"
 
 
-def test_an_earlier_copy_that_was_no_page_leaves_only_strong_signs() -> None:
+def test_data_that_become_a_page_which_shows_any_sign_are_doubted() -> None:
     data = Snapshot(body=b'{"a": 1}', media_type="application/json")
-    for case, likeness in ((sorry("Page not found", "404"), "soft-404"), (page("Just a moment", "x"), "")):
+    for case, likeness in (
+        (sorry("Page not found", "404"), "soft-404"),
+        (page("Just a moment", "x"), "challenge"),
+        (page("Prices", "They are in this table now."), ""),
+    ):
         shown = Snapshot(body=case.encode(), media_type="text/html")
         found = disguise(
             fetch_url="https://a.example/x",

@@ -28,8 +28,12 @@ from recrawl.model import (
     Visit,
     digest,
 )
+from recrawl.remember.cdx import index_path
+from recrawl.remember.orders import erasing
 from recrawl.remember.recovery import CUT_FOLDER
+from recrawl.remember.rewriting import Rewriter
 from recrawl.remember.sqlite import SqliteStore
+from recrawl.remember.survey import Survey
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 MARKER = b"Xylophagous-4711"
@@ -185,7 +189,8 @@ def test_one_of_two_queries_at_one_address_goes(tmp_path: Path) -> None:
         assert holds(tmp_path, MARKER) == []
 
 
-def test_what_cannot_be_read_goes_too_and_others_versions_stay(tmp_path: Path) -> None:
+@pytest.mark.parametrize("indexed", [True, False])
+def test_what_cannot_be_read_goes_too_and_others_versions_stay(tmp_path: Path, indexed: bool) -> None:
     with keeper(tmp_path) as kept:
         kept.sees(A, marked("zero"), T0)
         earlier = kept.versions(A)[0]
@@ -200,6 +205,8 @@ def test_what_cannot_be_read_goes_too_and_others_versions_stay(tmp_path: Path) -
         for version in (earlier, mine, others):
             data[version.offset + version.length - 3] ^= 1  # its checksum: the content can still be had
         path.write_bytes(data)
+        if not indexed:
+            index_path(path).unlink()
         erase(kept.house, A)
         assert holds(tmp_path, MARKER) == []
         assert kept.bodies(B) == [plain("b")]
@@ -241,3 +248,41 @@ def test_what_was_in_the_air_when_it_was_erased_is_not_archived(tmp_path: Path) 
         kept.rotate()
         assert holds(tmp_path, MARKER) == []
         assert kinds(kept.folder) == []
+
+
+def test_files_that_need_a_payload_are_written_before_the_one_that_loses_it(tmp_path: Path) -> None:
+    with keeper(tmp_path) as kept:
+        kept.sees(A, marked("one"), T0)
+        kept.rotate()
+        kept.sees(C, marked("one"), T0 + 9)  # will refer to B's, which is older and lies in a later file
+        kept.rotate()
+        kept.sees(B, marked("one"), T0 + 2)
+        kept.rotate()
+        store = kept.house.store
+        rewriter = Rewriter(kept.folder, store, now=kept.clock.now)
+        survey = Survey(kept.folder, store.files(), rewriter.files)
+        first, second, third = (path.name for path in files(kept.folder))
+        assert erasing(survey, store, A, kept.versions(A)).order.batches() == [[third], [second], [first]]
+        erase(kept.house, A)
+        assert kept.bodies(B) == kept.bodies(C) == [marked("one")]
+        assert sound(kept)
+
+
+def test_files_that_need_each_other_are_exchanged_together(tmp_path: Path) -> None:
+    with keeper(tmp_path) as one, keeper(tmp_path) as two:  # two writers, a file each
+        one.sees(A, marked("one"), T0)
+        two.sees(A, marked("two"), T0 + 1)
+        two.sees(B, marked("one"), T0 + 2)
+        one.sees(C, marked("two"), T0 + 3)
+        one.rotate()
+        two.rotate()
+        store = one.house.store
+        rewriter = Rewriter(one.folder, store, now=one.clock.now)
+        order = erasing(Survey(one.folder, store.files(), rewriter.files), store, A, one.versions(A)).order
+        assert order.batches() == [[path.name for path in files(one.folder)]]
+        assert len(order.files) == 2
+        erase(one.house, A)
+        assert one.bodies(B) == [marked("one")]
+        assert one.bodies(C) == [marked("two")]
+        assert [kind for kind, _ in kinds(one.folder)] == ["response", "request"] * 2
+        assert sound(one)

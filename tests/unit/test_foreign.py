@@ -103,6 +103,40 @@ def test_records_are_read_however_they_are_packed(tmp_path: Path, name: str, dat
         assert bytes(parts[2].block) == f"page {n}".encode() * 40
 
 
+@pytest.mark.parametrize("names", [["one.warc"], ["one.warc", "two.warc"]])
+def test_a_wacz_whose_entries_are_longer_than_it_is_or_lie_one_over_the_other_is_refused(
+    names: list[str], tmp_path: Path
+) -> None:
+    """Else a small file would be read for ever, or ten thousand times."""
+    path = tmp_path / "a.wacz"
+    with zipfile.ZipFile(path, "w") as packed:
+        for name in names:
+            packed.writestr(f"archive/{name}", b"".join(PLAIN))
+    data = bytearray(path.read_bytes())
+    entry = data.find(b"PK\x01\x02")  # the first one's, in the list at the end
+    if len(names) == 1:
+        data[entry + 20 : entry + 28] = (1 << 30).to_bytes(4, "little") * 2
+    else:
+        other = data.find(b"PK\x01\x02", entry + 1)
+        data[other + 42 : other + 46] = data[entry + 42 : entry + 46]  # where the first begins
+        for at in (entry, other):
+            data[at + 20 : at + 28] = (len(data) - 100).to_bytes(4, "little") * 2
+    path.write_bytes(data)
+    found, damaged = read(path)
+    assert len(found) <= 2 * N  # what there is, once
+    assert "one over the other" in damaged[-1].problem
+
+
+def test_a_file_that_is_cut_while_it_is_read_ends_there(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(map(gzip.compress, PLAIN)))
+    source = Source(path, "a", 0, path.stat().st_size)
+    entries = foreign.entries(source)
+    next(entries)
+    path.write_bytes(path.read_bytes()[:-300])
+    assert isinstance(list(entries)[-1], Damage)
+
+
 def test_a_wacz_is_read_where_it_lies_and_only_if_it_is_stored(tmp_path: Path) -> None:
     path = tmp_path / "a.wacz"
     with zipfile.ZipFile(path, "w") as packed:

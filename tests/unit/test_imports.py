@@ -90,7 +90,7 @@ def test_only_what_is_watched_comes_in_unless_it_is_to_be_added(house: House, tm
     assert {found.url for found, _, _ in house.store.resources()} == {
         URL, "http://example.org/x.json", "http://example.org/x.svg",
     }  # fmt: skip
-    assert result.skipped[imports.PRIVATE] == 1
+    assert (result.skipped[imports.PRIVATE], result.skipped[imports.UNWATCHED]) == (1, 2)
     tagged = Choice(add=True, allow_private=True, tags=("mine",))
     assert taken(house, path, choice=tagged).n_added == 1
     assert resource(house, "http://127.0.0.1/").tags == ("mine",)

@@ -70,7 +70,7 @@ def visited(archive: WarcArchive, fetch: Fetch, held: Version | None) -> tuple[V
         fetch,
         fetch_id="f",
         detectors={"text": Text()},
-        choose=lambda *_: "text",
+        choose=lambda *_, **__: "text",
         load=archive.snapshot,
     )
     assert judgement.version is not None

@@ -59,7 +59,7 @@ def moved_to(*statuses: int, outcome: Outcome = Outcome.OK, url: str = NEW) -> s
         fetch,
         fetch_id="f",
         detectors=DETECTORS,
-        choose=lambda *_: "exact",
+        choose=lambda *_, **__: "exact",
         load=lambda version: Snapshot(body=version.digest.encode()),
     )
     return judgement.visit.moved_to

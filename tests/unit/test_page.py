@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.detect.selectors import checked
-from recrawl.detect.text import Text, unmatched
+from recrawl.detect.text import Text
 from recrawl.model import CLEAR, Changed, Lens, Mask, Snapshot
 from recrawl.parse import pool
 from recrawl.parse.page import Reading, View, reading
@@ -87,8 +87,8 @@ def test_selectors_of_other_kinds_are_passed_over() -> None:
 def test_what_is_looked_for_and_not_there_is_said() -> None:
     there, gone = snapshot(PAGE, Lens(include=("h1",))), snapshot("<p>x", Lens(include=("h1",)))
     detector = Text()
-    assert unmatched(there) == ""
-    assert unmatched(gone) == "nothing matches h1"
+    assert Text().unmatched(there) == ""
+    assert Text().unmatched(gone) == "nothing matches h1"
     verdict = detector.compare(there, gone)
     assert (verdict.changed, verdict.magnitude) == (Changed.YES, 1.0)
     assert verdict.evidence == "what is looked for is gone: nothing matches h1"

@@ -36,7 +36,8 @@ def test_first_looks_and_retries_have_their_own_words() -> None:
 def test_spans_and_rates_read_well() -> None:
     assert span(900.0) == "15 minutes"
     assert span(86400.0) == "1 day"
-    assert span(3599.99999) == "1 hour"
+    assert span(3599.99999) == span(3597.0) == "1 hour"
+    assert span(0.9) == "0.9 seconds"
     assert span(float("inf")) == "for ever"
     assert rate(2.5) == "2.5 a day"
     assert rate(0.5) == "one in 2 days"

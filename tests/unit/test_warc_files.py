@@ -16,6 +16,8 @@ from tests.warcs import PAGE, archive_in, fetched, files, put, records
 
 from recrawl.errors import ArchiveError
 from recrawl.model import Outcome
+from recrawl.remember import records as written
+from recrawl.remember import tail
 from recrawl.remember.tail import in_use
 
 
@@ -186,3 +188,27 @@ def test_a_real_limit_on_file_size_leaves_valid_files(tmp_path: Path) -> None:
     for path in files(tmp_path):
         assert subprocess.run(["gzip", "-t", path], check=False).returncode == 0
     assert len(records(tmp_path)) == 6
+
+
+def test_of_a_visit_that_the_disk_had_no_room_for_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer alone would have lost the note of whom it belongs to."""
+    archive = archive_in(tmp_path)
+    really, n_left = written.member, 2
+
+    def full(*args: Any) -> Any:
+        nonlocal n_left
+        n_left -= 1
+        if n_left < 0:
+            raise OSError(errno.ENOSPC, "full")
+        return really(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tail, "member", full)
+        with pytest.raises(ArchiveError):
+            put(archive, fetched())
+    put(archive, fetched(PAGE + b"more"))
+    archive.close()
+    kinds = [fields["WARC-Type"] for fields, *_ in records(tmp_path)]
+    assert kinds == ["warcinfo", "response", "request"]

@@ -77,6 +77,8 @@ def backup(
     packed = to.suffix == ".tar"
     if packed and to.exists():
         raise BadInputError(f"{to} is there already; choose another name.")
+    if to.is_file():
+        raise BadInputError(f"{to} is a file; name a folder, or a new file ending in .tar.")
     folder = to.parent if packed else to
     try:
         folder.mkdir(parents=True, exist_ok=True)

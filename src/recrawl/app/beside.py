@@ -33,4 +33,5 @@ def placed(path: Path, version: Version) -> Version | None:
     with closing(store_beside(path)) as store:
         found = store.history(version.resource_id, from_at=version.at, until_at=inf, limit=8)
         flagged = (one for one in store.versions(version.resource_id)) if version.flag else ()
-        return next((one for one in (*found, *flagged) if one.at == version.at), None)
+        wanted = version.at, version.digest
+        return next((one for one in (*found, *flagged) if (one.at, one.digest) == wanted), None)

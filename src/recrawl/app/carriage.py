@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 EVERY_S = 60.0  # on the wall
 LONGEST_REST_S = 3_600.0  # for a shelf that is in trouble: twice as long each time
 _PATIENCE_S = 2.0  # at the end, for what is between two pieces
+# The note of a folder on the shelf: a restored house has one of its own, as the house that it is a copy of
+# may still live, and neither must delete what the other needs.
+SHELF_PART = "shelf_part"
 
 
 class Carriage:
@@ -83,6 +86,7 @@ class Carriage:
         return Carrier(
             house.home / ARCHIVE_FOLDER,
             shelf=archiving.shelf,
+            part=store.note(SHELF_PART) or "",
             committed=store.files,
             carried=store.carried,
             carry=store.carry,

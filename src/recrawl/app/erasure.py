@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from recrawl.app.carriage import SHELF_PART
 from recrawl.app.patience import patient
 from recrawl.errors import ArchiveError, NotWatchedError, ShelfError
 from recrawl.model import Erasure, Scope, ScopeKind, Settings
+from recrawl.remember.carrier import address_of
 from recrawl.remember.cuttings import purge
 from recrawl.remember.orders import Erasing, erasing
-from recrawl.remember.rewriting import Rewriter, remove_elsewhere
+from recrawl.remember.rewriting import Rewriter, bury_doomed, remove_elsewhere
 from recrawl.remember.survey import Sight, Survey
 from recrawl.remember.warc import WarcArchive
 from recrawl.urls import is_file_url, resource_url
@@ -55,7 +57,8 @@ class _Erasing:
     ) -> None:
         self._store = house.store
         self._folder = archive.folder
-        self._shelf = house.config.archiving.shelf
+        shelf = house.config.archiving.shelf
+        self._shelf = address_of(shelf, house.store.note(SHELF_PART) or "") if shelf else ""
         self._now = house.clock.now
         self._url = url
         self._why = why
@@ -85,9 +88,11 @@ class _Erasing:
                 )
         cut = purge(self._folder, lambda sight: self._gone(sight, plan))
         self._clear_shelf(plan)
-        store.end_erasure(url, n_records=n_records + cut[0], n_bytes=n_bytes + cut[1], shared=plan.shared)
+        went = {"n_records": n_records + cut[0], "n_bytes": n_bytes + cut[1]}
+        store.end_erasure(url, **went, shared=plan.shared, done=False)
         self._tell("Building the store anew …")
-        store.scrub()
+        store.scrub()  # before it counts as done: after a crash here it is gone through again
+        store.end_erasure(url, n_records=0, n_bytes=0, shared=plan.shared)
         return store.erasures(url)[0]
 
     def _planned(self, rewriter: Rewriter) -> Erasing:
@@ -104,6 +109,7 @@ class _Erasing:
         if self._shelf:
             for name in plan.order.files:
                 remove_elsewhere(f"{self._shelf}/{name}")
+        bury_doomed(self._store, self._folder)
         if left := self._store.doomed():
             raise ShelfError(
                 f"The contents are taken out here, but not yet where {', '.join(left)} was carried to; "

@@ -18,8 +18,10 @@ from recrawl.app.mending import mended
 from recrawl.app.quantity import iso
 from recrawl.app.registry import SINGULAR, part
 from recrawl.app.rows import Row, number
+from recrawl.contracts import Store
 from recrawl.errors import RecrawlError
 from recrawl.model import DAY_S
+from recrawl.remember.sqlite import sums
 from recrawl.terms import noted_terms
 
 if TYPE_CHECKING:
@@ -66,13 +68,18 @@ def verify(house: House, progress: Callable[[int], object] = lambda _: None) -> 
     if not house.kept:
         return
     house.recovered = mended(house.archive, house.store)
-    urls = {resource.id: resource.url for resource, _, _ in house.store.resources()}
     yield from unsound(house.home / STORE_FILE)
     with house.archive.recording():  # meanwhile no file is exchanged for another
         kept = (version for version in house.store.versions() if version.file)  # else it was erased
         for version, what in house.archive.verify(_counted(kept, progress)):
-            where = f"{urls.get(version.resource_id, version.file)}"
+            where = _url(house.store, version.resource_id) or version.file
             yield Problem(f"{where} version {version.seq}" if version.seq else where, what)
+
+
+def _url(store: Store, resource_id: int) -> str:
+    """Looked up for what is damaged alone: there may be a million others."""
+    found = store.resources(after=resource_id - 1, limit=1)
+    return next((resource.url for resource, _, _ in found if resource.id == resource_id), "")
 
 
 def unsound(store: Path) -> Iterator[Problem]:
@@ -81,6 +88,8 @@ def unsound(store: Path) -> Iterator[Problem]:
         try:
             found = [row[0] for row in connection.execute("PRAGMA integrity_check")]
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
+            sums.register(connection)
+            found += sums.disagreements(connection)
         except sqlite3.DatabaseError as problem:
             found, broken = [str(problem)], []
     yield from (Problem(str(store), what) for what in found if what != "ok")

@@ -96,7 +96,7 @@ def run(
                 _add(catalogue, store, choice, result, house.clock.now())
         catalogue.watch(resource.url for resource, _, _ in store.resources() if choice.matches(resource.url))
         n_answers = catalogue.n_watched()
-        result.skipped[UNWATCHED] += catalogue.n_answers() - n_answers
+        result.skipped[UNWATCHED] += catalogue.n_answers() - n_answers - result.skipped[PRIVATE]
         work = Work(house, catalogue, result, strict=strict, tell=tell, whole=whole, n_answers=n_answers)
         busy: Sequence[str] | None = None
         for turn in range(N_PASSES):
@@ -137,7 +137,18 @@ def _read(
         if result.n_read % TOLD_EVERY == 0:
             tell(f"Reading {source.name} … {result.n_read:,} records so far")
 
-    catalogue.take(sources(paths), skipped, progress)
+    n_files = 0
+
+    def files() -> Iterator[Source | Damage]:
+        nonlocal n_files
+        for file in sources(paths):
+            n_files += 1
+            yield file
+
+    catalogue.take(files(), skipped, progress)
+    if not n_files:
+        where = ", ".join(map(str, paths))
+        raise BadInputError(f"There are no WARC or WACZ files in {where}; name some, or a folder of them.")
 
 
 def _add(catalogue: Catalogue, store: Store, choice: Choice, result: Imported, now: float) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.5  # on the wall
 PRUNED = "pruned_at"  # the note of when that was done last
+REST_S = 60.0  # between two rounds, on the wall
+LONGEST_REST_S = 3_600.0  # after trouble, twice as long each time: each try keeps visits waiting
 _PATIENCE_S = 30.0
 _JOIN_S = 2.0
 
@@ -69,26 +71,37 @@ class _Upkeep:
     def __init__(self, house: House, tell: Callable[[str], object]) -> None:
         self._house = house
         self._tell = tell
+        self._told = ""
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self._run, name="recrawl-upkeep", daemon=True)
 
     def _run(self) -> None:
         from recrawl.app.build import STORE_FILE
 
+        rest_s = REST_S
         while not self.stop.is_set():
             try:
                 with closing(store_beside(self._house.home / STORE_FILE)) as store:
                     self._finish_erasures(store)
                     self._prune(store)
+                self._told, rest_s = "", REST_S
             except _Stopped:
                 return
             except BusyArchiveError:
                 pass  # the next round will
             except RecrawlError as problem:
-                self._tell(str(problem))
+                self._warn(str(problem))
+                rest_s = min(2 * rest_s, LONGEST_REST_S)
             except OSError as problem:
-                self._tell(f"Old versions cannot be let go ({problem.strerror or problem}); see to the disk.")
-            self.stop.wait(60.0)
+                self._warn(f"Old versions cannot be let go ({problem.strerror or problem}); see to the disk.")
+                rest_s = min(2 * rest_s, LONGEST_REST_S)
+            self.stop.wait(rest_s)
+
+    def _warn(self, text: str) -> None:
+        """Once, until it is over."""
+        if text != self._told:
+            self._told = text
+            self._tell(text)
 
     def _finish_erasures(self, store: Store) -> None:
         from recrawl.app.build import open_house

@@ -9,7 +9,7 @@ from recrawl.app.rows import Row
 from recrawl.contracts import Store
 from recrawl.detect.noise import certain
 from recrawl.errors import BadInputError
-from recrawl.model import Manner, Mask, Resource, Scope, ScopeKind, Settings, Standing
+from recrawl.model import Learned, Manner, Mask, Resource, Scope, ScopeKind, Settings, Standing
 
 
 def noisy(store: Store) -> Iterator[tuple[Resource, Standing]]:
@@ -43,7 +43,7 @@ def state(manner: Manner, mask: Mask) -> str:
         return "off"
     if mask.place in (manner.unmask or ()):
         return "undone"
-    return "masked" if certain([mask]) else "on trial"
+    return "masked" if certain([mask]) or mask.learned is Learned.TURN else "on trial"
 
 
 def undo(store: Store, resource: Resource, numbers: Sequence[int], now: float) -> int:

@@ -16,7 +16,7 @@ from recrawl.model import Replacement, Version
 from recrawl.remember.locks import Locks, Wait
 from recrawl.remember.orders import pruning
 from recrawl.remember.retention import Retention, dispensable
-from recrawl.remember.rewriting import Freed, Rewriter
+from recrawl.remember.rewriting import Freed, Rewriter, bury_doomed
 from recrawl.remember.survey import Survey
 from recrawl.remember.tail import in_use
 
@@ -69,6 +69,9 @@ class Pruner:
         done = Pruned()
         locks = Locks(self.folder)
         with locks.rewriting(self.waiting()):
+            bury_doomed(self.store, self.folder)  # what an earlier try left behind
+            with locks.exchanging(self.waiting()):
+                pass  # where a backup or a check goes on for hours, no file is copied in vain
             waiting: list[Version] = []
             for _, _, goes in due(self.store, rule, self.now()):
                 self.go_on()

@@ -128,6 +128,8 @@ def settle(folder: Path) -> None:
             fresh = folder / (item.path + NEXT)
             if fresh.exists() and not fresh.is_symlink():
                 fresh.replace(folder / item.path)
+        for inner in (path for path in folder.iterdir() if path.is_dir()):
+            sync_folder(inner)  # its names are durable before the list that they stand in
         (folder / NEXT_MANIFEST).replace(folder / MANIFEST)
     wanted = {item.path for item in listed(folder)} if (folder / MANIFEST).exists() else set()
     for path in [*folder.glob("archive/*"), *folder.iterdir()]:
@@ -249,14 +251,31 @@ def _check_store(staging: Path, items: Sequence[Item]) -> int:
                 raise refused("its store is not recrawl's")
             if (told := connection.execute("PRAGMA integrity_check").fetchone()[0]) != "ok":
                 raise refused(f"its store is not sound ({told})")
+            if made := connection.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchone():
+                raise refused(f"its store has something that no store has ({made[0]!r})")
             known = dict(connection.execute("SELECT name, length FROM archive_file").fetchall())
+            stray = connection.execute(
+                "SELECT file FROM version WHERE file <> '' AND file NOT IN (SELECT name FROM archive_file)"
+            ).fetchone()
             n_versions: int = connection.execute("SELECT count(*) FROM version").fetchone()[0]
     except sqlite3.Error as problem:
         raise refused(f"its store cannot be read ({problem})") from None
     if known != lengths:
         raise refused("its archive files are not those that its store knows of")
-    # All files are here now. Where they had been carried to, the house that was backed up may still live.
-    with closing(sqlite3.connect(staging / "recrawl.sqlite", isolation_level=None)) as connection:
+    if stray is not None:  # whoever erases that version would delete what lies there
+        raise refused(f"a version is said to lie in {stray[0]!r}, which is no file of its archive")
+    _part_from_the_original(staging / "recrawl.sqlite")
+    return n_versions
+
+
+def _part_from_the_original(store: Path) -> None:
+    """All files are here now. Where they had been carried to, the house that was backed up may still live."""
+    from recrawl.app.carriage import SHELF_PART
+
+    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
         connection.execute("UPDATE archive_file SET address = ''")
         connection.execute("DELETE FROM doomed_file")
-    return n_versions
+        connection.execute(
+            "INSERT OR REPLACE INTO fact (key, value) VALUES (?, ?)",
+            (SHELF_PART, f"restored-{secrets.token_hex(4)}"),
+        )

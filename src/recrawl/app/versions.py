@@ -163,7 +163,8 @@ def difference(
         return Difference(before, after, bool(listed), [*titles, *listed], remark)
     olds, news = (text(snapshot) if raw else counting(snapshot) for snapshot in (old, new))
     if olds is None or news is None:
-        remark = f"Bytes differ: {before.n_bytes} before, {after.n_bytes} after; they are no text to compare."
+        sizes = f"{before.n_bytes:,} before, {after.n_bytes:,} after"
+        remark = f"The bytes differ ({sizes}); they are no text to compare."
         return Difference(before, after, True, None, remark)
     if olds == news:
         what = "the text does not" if raw or lens == CLEAR else f"what counts does not{_MORE}"

@@ -30,10 +30,12 @@ def backup(
       recrawl backup /mnt/backup/recrawl
       recrawl backup ~/recrawl-2026-03.tar
     """
+    from recrawl.app.access import FILE_NAME as SECRETS_FILE
     from recrawl.app.backup import backup
 
     with options.opened(home, reading=True) as house, terminal.working("Backing up …") as tell:
         done = backup(house, to.expanduser(), with_secrets=with_secrets, tell=tell)
+        left_out = not with_secrets and (house.home / SECRETS_FILE).exists()
     if json:
         terminal.say_json(
             {
@@ -48,7 +50,7 @@ def backup(
         f"Backed up {n_of(done.n_files, 'file')}, {n_of(done.n_bytes, 'byte')}; "
         f"{done.n_copied:,} of them copied ({n_of(done.n_copied_bytes, 'byte')})."
     )
-    if not with_secrets:
+    if left_out:
         terminal.note("Secrets are not in it; keep secrets.json safe by other means, or say --with-secrets.")
 
 

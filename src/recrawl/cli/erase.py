@@ -49,7 +49,8 @@ def erase(
         if not yes:
             if not sys.stdin.isatty():
                 raise BadInputError("Nobody is there to be asked; say --yes to erase it for good.")
-            typer.confirm(f"Erase all that is kept of {known}, for good?", abort=True, err=True)
+            which = known if house.store.find(known) else f"{known} (which is not watched)"
+            typer.confirm(f"Erase all that is kept of {which}, for good?", abort=True, err=True)
         with terminal.working(f"Erasing {known} …") as tell:
             done = erasure.erase(house, known, why=reason, tell=tell)
     if json:

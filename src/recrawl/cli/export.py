@@ -45,11 +45,14 @@ def export(
         ),
     ] = None,
     format_: Annotated[
-        Format,
+        Format | None,
         typer.Option(
-            "--format", help="Of the rows: csv, json (one document), jsonl (one a line) or parquet."
+            "--format",
+            help="Of the rows: csv, json (one document), jsonl (one a line) or parquet; else as the file's "
+            "name ends, else csv.",
+            show_default=False,
         ),
-    ] = Format.CSV,
+    ] = None,
     url: Annotated[
         list[str] | None,
         typer.Option("--url", metavar="URL", help="warc, wacz: only this one; may stand several times."),
@@ -84,8 +87,8 @@ def export(
     \b
     Examples:
       recrawl export visits visits.csv
+      recrawl export visits visits.parquet
       recrawl export versions --format jsonl
-      recrawl export visits visits.parquet --format parquet
       recrawl export warc copy/
       recrawl export wacz all.wacz
       recrawl export wacz spring.wacz --tag law --since 2026-03 --until 2026-06
@@ -96,8 +99,8 @@ def export(
     with options.opened(home, reading=True) as house, terminal.working("Exporting …") as tell:
         if what in (What.WARC, What.WACZ):
             if to is None:
-                example = "warc copy/" if what is What.WARC else "wacz all.wacz"
-                raise BadInputError(f"Say where to put it, as in `recrawl export {example}`.")
+                place, example = ("folder", "copy/") if what is What.WARC else ("file", "all.wacz")
+                raise BadInputError(f"Name a {place} for it, as in `recrawl export {what} {example}`.")
             with house.archive.recording():  # meanwhile no file is exchanged for another
                 _export_archive(house, what, to, wanted, tell, json)
             return
@@ -105,9 +108,14 @@ def export(
             raise BadInputError(
                 "--url, --tag, --since and --until choose among WARC records; use them with warc or wacz."
             )
-        n = _export_rows(house, what, to, Format.JSONL if json else format_, tell)
+        n = _export_rows(house, what, to, Format.JSONL if json else format_ or _by_name(to), tell)
         if to is not None:
             terminal.note(f"Wrote {terminal.n_of(n, what.removesuffix('s'))} to {to}.")
+
+
+def _by_name(to: Path | None) -> Format:
+    ending = to.suffix.removeprefix(".").lower() if to else ""
+    return Format(ending) if ending in list(Format) else Format.CSV
 
 
 def _export_rows(

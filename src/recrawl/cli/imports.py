@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from recrawl.app.pasts import Imported
 
 _N_SHOWN = 8  # damaged records
+_SAYS_NOTHING = {"not watched", "damaged"}  # of whether anything is watched
 
 
 def import_(
@@ -46,7 +47,8 @@ def import_(
     Every answer of a watched URL becomes a visit of its own date: judged against the one before, learned
     from, and copied into recrawl's own archive. Files may be plain, gzip or zstd, by any crawler. What is
     recorded stays as it is: an answer dated between two recorded visits is passed over. Importing the same
-    file twice adds nothing, and after Ctrl-C the same command goes on.
+    file twice adds nothing, and after Ctrl-C the same command goes on. The exit code is 2 if nothing could be
+    read.
 
     \b
     Examples:
@@ -73,15 +75,17 @@ def import_(
             imports.run(house, paths, choice, result, strict=strict, tell=tell, whole=whole)
         except KeyboardInterrupt:
             interrupted = True
-    _report(result, json)
+    _report(result, json, adding=add)
     if interrupted:
         terminal.note(
             "Interrupted: what is counted here is recorded; the same command goes on with the rest."
         )
         raise typer.Exit(options.INTERRUPTED)
+    if result.damaged and result.skipped["damaged"] >= result.n_read:
+        raise typer.Exit(2)
 
 
-def _report(result: Imported, json: bool) -> None:
+def _report(result: Imported, json: bool, *, adding: bool) -> None:
     done = result.adopted
     skipped = {reason: n for reason, n in result.skipped.most_common() if n}
     if json:
@@ -116,5 +120,5 @@ def _report(result: Imported, json: bool) -> None:
         terminal.note(f"{found.name}, byte {found.offset}: {found.problem}")
     if len(result.damaged) > _N_SHOWN:
         terminal.note("… and others; --json names them.")
-    if not done.n_visits and skipped.get("not watched"):
+    if not adding and "not watched" in skipped and not (done.n_visits or set(skipped) - _SAYS_NOTHING):
         terminal.note("Nothing of it is watched; --add watches what is found.")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recrawl.cli import options, terminal
+
+if TYPE_CHECKING:
+    from recrawl.app.rows import Row
+    from recrawl.model import Resource, Standing
 
 _Numbers = list[int] | None
 
@@ -56,26 +61,41 @@ def noise(
             terminal.say_count("Undone" if undo else "Redone", n, json)
             return
         if url is None:
-            found = list(masks.noisy(house.store))
+            told = [_told(*one, json=json) for one in masks.noisy(house.store)]
         else:
             resource = watched(house.store, url)
-            found = [(resource, house.store.standing(resource.id)[0])]
-    rows = [row for resource, standing in found for row in masks.mask_rows(resource, standing)]
-    turns = [
-        (resource.url, len(standing.noise.twins)) for resource, standing in found if standing.noise.twins
-    ]
+            told = [_told(resource, house.store.standing(resource.id)[0], json=json)]
+    if not any(told) and not json:
+        terminal.note("No noise is known.")
+
+
+def _told(resource: Resource, standing: Standing, *, json: bool) -> bool:
+    """Whether there was anything to tell."""
+    from recrawl.app.masks import mask_rows
+
+    rows, n_twins = mask_rows(resource, standing), len(standing.noise.twins)
     if json:
         for row in rows:
             terminal.say_json_line(row)
-        for turning, n in turns:
-            terminal.say_json_line({"url": turning, "contents_in_turn": n})
-        return
-    names: tuple[str, ...] = ("number", "place", "shape", "state", "learned", "learned_at")
-    head = ["N", "PLACE", "LOOKS LIKE", "STATE", "LEARNED BY", "AT"]
-    if url is None:
-        names, head = ("url", *names), ["URL", *head]
-    terminal.say_table(head, ([row[name] for name in names] for row in rows))
-    for turning, n in turns:
-        terminal.note(f"{turning} gives {n} contents in turn; going from one to another is no change.")
-    if not rows and not turns:
-        terminal.note("No noise is known.")
+        if n_twins:
+            terminal.say_json_line({"url": resource.url, "contents_in_turn": n_twins})
+    elif sys.stdout.isatty():
+        _show(resource.url, rows)
+    else:
+        names = ("url", "number", "state", "learned", "learned_at", "place", "shape")
+        terminal.say_table(names, ([row[name] for name in names] for row in rows))
+    if n_twins and not json:
+        terminal.note(
+            f"{resource.url} gives {n_twins} contents in turn; going from one to another is no change."
+        )
+    return bool(rows or n_twins)
+
+
+def _show(url: str, rows: list[Row]) -> None:
+    """Places and shapes may be long, and a table would cut them."""
+    for row in rows:
+        if row is rows[0]:
+            terminal.say(url)
+        terminal.say(f"  {row['number']:>2}  {row['state']:<8}  {row['place']}")
+        terminal.say(f"{'':16}{row['shape']}")
+        terminal.say(f"{'':16}learned by {row['learned']}, {row['learned_at']}")

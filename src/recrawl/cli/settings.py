@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from recrawl.cli import options, terminal
+
+if TYPE_CHECKING:
+    from recrawl.app.build import House
+    from recrawl.model import Manner
 
 _CLEARABLE = (
     *("kind", "weight", "min-gap", "max-gap", "allow-private"),
@@ -64,7 +68,8 @@ def set_(
 
     What is said of a resource wins over its tags, they over its host, and that over everything. A selector
     with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:, json:,
-    column:, predicate: and field: before it say so.
+    column:, predicate: and field: before it say so. Selectors take the place of those said before by the same
+    option.
 
     \b
     Examples:
@@ -100,9 +105,22 @@ def set_(
         options.must_reach(house, chosen, anyway=anyway)
         if said != Settings() or forget:
             n = watchlist.say(house.store, chosen, said, now, forget=forget)
+            if manner:
+                _warn(house, chosen.urls, manner)
         if tags or dropped:
             n = watchlist.label(house.store, chosen, tags, dropped, now)
     terminal.say_count("Set", n, json)
+
+
+def _warn(house: House, urls: tuple[str, ...], manner: Manner) -> None:
+    """Of what was said of a tag or a host, each selector may well concern some of its resources only."""
+    from recrawl.app.lens import idle
+    from recrawl.app.watchlist import watched
+
+    for url in urls:
+        resource = watched(house.store, url)
+        for sentence in idle(resource.effective.kind, house.store.standing(resource.id)[0].version, manner):
+            terminal.note(f"{resource.url}: {sentence}")
 
 
 def _clearable(name: str) -> str:

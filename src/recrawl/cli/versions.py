@@ -130,7 +130,7 @@ def diff(
       recrawl diff https://example.org/ --raw --lines
     """
     from recrawl.app import versions
-    from recrawl.app.rows import version_row
+    from recrawl.app.rows import erased_words, version_row
     from recrawl.app.watchlist import watched
     from recrawl.detect.noise import lens
     from recrawl.errors import BadInputError
@@ -138,6 +138,8 @@ def diff(
     with options.opened(home, reading=True) as house:
         resource = watched(house.store, url)
         found = versions.history(house.store, resource)
+        if not found and (erasure := next(iter(house.store.erasures(resource.url)), None)) is not None:
+            raise BadInputError(f"Nothing of {resource.url} to compare: {erased_words(erasure)}.")
         if not found:
             raise BadInputError(
                 f"There is no copy of {resource.url} yet; get one with `recrawl visit {resource.url}`."
@@ -145,7 +147,8 @@ def diff(
         after = found[-1] if to is None else versions.named(found, to)
         earlier = [version for version in found if version.seq < after.seq]
         if from_ is None and not earlier:
-            terminal.note(f"There is only one version of {resource.url} up to then: nothing differs.")
+            until = f" up to {to}" if to else ""
+            terminal.note(f"There is only one version of {resource.url}{until}: nothing differs.")
         before = versions.named(found, from_) if from_ else earlier[-1] if earlier else after
         result = versions.difference(
             house.archive,

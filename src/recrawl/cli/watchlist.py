@@ -102,6 +102,11 @@ def add(
         *(render, insecure, max_bytes, page_rows, user_agent), *(include, ignore, keys, main, mask)
     )
     said = options.settings(kind, weight, min_gap, max_gap, allow_private or None, manner)
+    if manner and said.kind:
+        from recrawl.app.lens import idle
+
+        for sentence in idle(said.kind, None, manner):
+            terminal.note(sentence)
     tags, result, interrupted = checked_tags(tag or ()), Added(), False
     with (
         options.opened(home) as house,

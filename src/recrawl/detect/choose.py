@@ -82,6 +82,8 @@ _BEFORE_ROOT = re.compile(
     re.DOTALL,
 )
 _ROOT = re.compile(rb"<(?:[\w.-]{1,40}:)?([\w.-]{1,40})([^>]{0,8192})", re.DOTALL)
+_DOCTYPE = re.compile(rb"<!doctype\s+html\b", re.IGNORECASE)
+_PAGE_ROOTS = frozenset({"html", "head", "body"})
 _RSS_1 = b"http://purl.org/rss/1.0/"
 # An object whose first member has a name, or an array of values: no prose and no INI file begins so.
 _JSON = re.compile(
@@ -111,7 +113,9 @@ def detector_name(kind: Kind, media_type: str, start: bytes = b"", *, url: str =
     if media_type in HTML:  # feeds and JSON are often called so; what else is, is a page
         return _by_root(start) or ("json" if _JSON.match(start) else "text")
     if media_type == "text/plain" or media_type in _UNNAMED:
-        return _by_start(start, url) or _by_ending(url, start) or _BY_MEDIA_TYPE.get(media_type, "exact")
+        # What is called a stream of bytes is no page for browsers either; what is called nothing may be.
+        vague = "text" if not media_type and _is_page(start) else _BY_MEDIA_TYPE.get(media_type, "exact")
+        return _by_start(start, url) or _by_ending(url, start) or vague
     if media_type in _SHEETS:
         packed = start.startswith(b"PK\x03\x04")
         sheet = packed and (media_type == "application/vnd.ms-excel" or _ending(url) == "xlsx")
@@ -129,10 +133,21 @@ def _by_start(start: bytes, url: str) -> str:
     return _by_root(start)
 
 
+def _root(start: bytes) -> re.Match[bytes] | None:
+    """The root element; nothing may be asked of what follows comments, else they are tried for ever."""
+    before = _BEFORE_ROOT.match(start)
+    return _ROOT.match(start, before.end() if before else 0)
+
+
+def _is_page(start: bytes) -> bool:
+    root = _root(start)
+    named = root is not None and root[1].decode("ascii", "replace").lower() in _PAGE_ROOTS
+    return named or _DOCTYPE.search(start[:1024]) is not None
+
+
 def _by_root(start: bytes) -> str:
     """By the root element of XML; nothing where that says nothing, or lies beyond the beginning."""
-    before = _BEFORE_ROOT.match(start)
-    root = _ROOT.match(start, before.end() if before else 0)
+    root = _root(start)
     if root is None:
         return ""
     name = root[1].decode("ascii", "replace")

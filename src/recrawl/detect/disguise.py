@@ -108,7 +108,9 @@ def disguise(
         return sign.likeness if sign and sign.strong else ""
     if sign is None and now.n_words_in_all > _HARDLY_ANY:
         return ""
-    earlier = sketch(before.body, before.charset) if is_html(before) else None
+    if not is_html(before):
+        return sign.likeness if sign else ""  # data do not become a page of this sort
+    earlier = sketch(before.body, before.charset)
     if not isinstance(earlier, Sketch):
         return sign.likeness if sign and sign.strong else ""
     if sign is None:

@@ -39,6 +39,7 @@ class Feedful:
     table: Table
     masks: Masks
     key: str
+    asked_for: bool = True  # whether any field counts but the one that tells entries apart
 
     @property
     def masked(self) -> Table:
@@ -49,14 +50,16 @@ class Feedful:
 
 def Feed() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `feed`."""
-    return Structured("feed", Form(read, digest, differences, parts))
+    return Structured("feed", Form(read, digest, differences, parts, empty))
 
 
 def read(snapshot: Snapshot) -> Feedful:
     header = _counting(snapshot.lens)
     rows = [tuple(getattr(entry, name) for name in header) for entry in feed.entries(bytes(snapshot.body))]
     key = next((name for name in _NAMING if name in header), "")
-    return Feedful(Table("", header, rows), Masks(snapshot.lens.masks), key)
+    included = {_name(selector.expression) for selector in speaking(snapshot.lens.include, Language.FIELD)}
+    asked_for = not included or not included.isdisjoint(_ALL)
+    return Feedful(Table("", header, rows), Masks(snapshot.lens.masks), key, asked_for)
 
 
 def _counting(lens: Lens) -> tuple[str, ...]:
@@ -73,6 +76,10 @@ def _counting(lens: Lens) -> tuple[str, ...]:
 def _name(field: str) -> str:
     name = field.strip().lower()
     return _ALSO.get(name, name)
+
+
+def empty(read: Feedful) -> bool:
+    return not read.asked_for
 
 
 def digest(read: Feedful) -> str:

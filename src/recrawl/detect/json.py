@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from json.encoder import encode_basestring
@@ -41,7 +42,7 @@ class Document:
 
 def Json() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `json`."""
-    return Structured("json", Form(read, digest, differences, parts))
+    return Structured("json", Form(read, digest, differences, parts, empty))
 
 
 def read(snapshot: Snapshot) -> Document:
@@ -93,6 +94,11 @@ def parts(before: Document, after: Document) -> tuple[Part, ...]:
     return parts_of(_pairs(before.value, after.value))
 
 
+def empty(document: Document) -> bool:
+    """Whether no single value is left; brackets around nothing are nothing."""
+    return document.value is GONE or not trees.holds_values(document.value)
+
+
 def _pairs(old: Any, new: Any) -> Iterator[Pair]:
     """Of all single values. An element of an array that comes or goes is news and never noise."""
     for step in trees.steps(old, new, every=True):
@@ -129,13 +135,16 @@ def _number(text: str) -> Number:
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A member that is given again is kept too: which of them holds is anyone's guess."""
-    members: dict[str, Any] = {}
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    members.clear()
+    n_given: Counter[str] = Counter()
     for name, item in pairs:
-        n = 1
         label = name
         while label in members:
-            n += 1
-            label = f"{name}#{n}"
+            n_given[name] += 1
+            label = f"{name}#{n_given[name] + 1}"
         members[label] = item
     return members
 

@@ -28,7 +28,9 @@ _MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAYS = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
 _TIME = (
     r"\d{4}-\d{2}(?:-\d{2})?(?:[Tt ]?\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?"
-    r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}[./]\d{1,2}[./]\d{1,2}|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[ap]m)?"
+    # 3.12.10 is a version of something: of dates with dots all figures must be there.
+    r"|\d{1,2}/\d{1,2}/\d{2,4}|\d{1,2}\.\d{1,2}\.\d{4}|\d{4}[./]\d{2}[./]\d{2}"
+    r"|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[ap]m)?"
     rf"|{_MONTHS}|{_DAYS}"
 )
 _NUMBER = r"[+-]?[$€£]?\d[\d.,'\u00a0\u202f]*(?:[%€$£]|st|nd|rd|th|ms|s|m|h|d|k|M|[kKMG]B)?"
@@ -40,7 +42,10 @@ _PATTERNS = {
     "{word}": r"\S+?",
 }
 _WHOLE = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
-_MOST_CHARACTERS = 2_000  # of a part; a longer one is masked as a whole, since matching could take for ever
+_MASKED = re.compile(
+    rf"([{re.escape(_OPENING)}]*)({'|'.join(map(re.escape, _KINDS))})([{re.escape(_CLOSING)}]*)"
+)
+_MOST_CHARACTERS = 2_000  # of a part; a longer one is masked as a whole: no shape of it would be short
 
 
 def shape(before: str, after: str) -> str:
@@ -59,7 +64,8 @@ def shape(before: str, after: str) -> str:
     if len(old) == len(new):
         words = [_between(one, other) for one, other in zip(old, new, strict=True)]
         free = " ".join([_ANY] * _FREE_WORDS)
-        if any(word != _ANY for word in words) and free not in (fitting := " ".join(words)):
+        fitting = " ".join(words)
+        if any(word != _ANY for word in words) and free not in fitting and words.count(REST) <= 1:
             return fitting
     head = _alike(old, new)
     tail = _alike(old[len(head) :][::-1], new[len(head) :][::-1])
@@ -89,12 +95,53 @@ def fits(shape: str, value: str) -> bool:
         return " ".join(value.split()) in shape.split(OR)
     if shape == REST or len(value) > _MOST_CHARACTERS:
         return shape == REST
-    return _compiled(shape).fullmatch(" ".join(value.split())) is not None
+    return _fit(shape.split(), value.split())
+
+
+def _fit(shape: Sequence[str], words: Sequence[str]) -> bool:
+    """Word by word: one pattern for a whole line could take for ever to find that it does not match."""
+    if REST not in shape:
+        return len(shape) == len(words) and all(map(_stands_for, shape, words))
+    n_head = shape.index(REST)
+    n_tail = shape[::-1].index(REST)
+    if n_head + n_tail > len(words):
+        return False
+    ends = zip(
+        [*shape[:n_head], *shape[len(shape) - n_tail :]],
+        [*words[:n_head], *words[len(words) - n_tail :]],
+        strict=True,
+    )
+    return all(_stands_for(mask, word) for mask, word in ends)
+
+
+def _stands_for(mask: str, word: str) -> bool:
+    pattern = _pattern(mask)
+    return mask == word if pattern is None else pattern.fullmatch(word) is not None
 
 
 def kinds(shape: str) -> set[str]:
     """The placeholders in a shape."""
     return set(re.findall(r"\{(?:time|number|code|word|…)\}", shape))
+
+
+def says_something(shape: str) -> bool:
+    """Whether there is anything in it beside placeholders."""
+    return any(letter.isalnum() for letter in re.sub(r"\{[a-z…]+\}", "", shape))
+
+
+def standing_for(kind: str, shape: str, value: str) -> list[str]:
+    """The words of a value that fits a shape for which a placeholder of this kind stands, without the
+    punctuation around them.
+
+    >>> standing_for("{code}", "ref {code}, {…}", "ref a3f9c2d1, as ever")
+    ['a3f9c2d1']
+    """
+    masks, words = shape.split(), value.split()
+    if REST in masks:
+        n_head, n_tail = masks.index(REST), masks[::-1].index(REST)
+        masks = masks[:n_head] + masks[len(masks) - n_tail :]
+        words = words[:n_head] + words[len(words) - n_tail :]
+    return [_edges(word)[1] for mask, word in zip(masks, words, strict=False) if kind in mask]
 
 
 class Masks:
@@ -112,6 +159,10 @@ class Masks:
     @property
     def places(self) -> Sequence[str]:
         return list(self._shapes)
+
+    def n_at(self, place: str) -> int:
+        """How many there are for this very place."""
+        return len(self._shapes.get(place, ()))
 
     def seen(self, place: str, value: str) -> str:
         """The value as it counts: the shape of a mask that fits it there, else itself."""
@@ -149,10 +200,10 @@ def _kind(*values: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _compiled(shape: str) -> re.Pattern[str]:
-    parts = re.split(r"(\{(?:time|number|code|word|…)\})", shape)
-    body = "".join(_PATTERNS.get(part) or (".*" if part == REST else re.escape(part)) for part in parts)
-    # Without any words at all, the space beside them is gone as well.
-    body = body.replace(r"\ .*", r"(?:\ .*)?") if body != ".*" else body
-    body = body.replace(r".*\ ", r"(?:.*\ )?") if body.startswith(".*") else body
-    return re.compile(body, re.IGNORECASE | re.DOTALL)
+def _pattern(word: str) -> re.Pattern[str] | None:
+    """Of a word of a shape with a placeholder in it; None: it stands for itself."""
+    found = _MASKED.fullmatch(word)
+    if found is None:
+        return None
+    head, kind, tail = found.groups()
+    return re.compile(f"{re.escape(head)}{_PATTERNS[kind]}{re.escape(tail)}", re.IGNORECASE)

@@ -49,7 +49,7 @@ class Graph:
 
 def Rdf() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `rdf`. It always reads where it can be killed: a few blank nodes are enough to hang it."""
-    return Structured("rdf", Form(read, digest, differences, parts), tame_bytes=0)
+    return Structured("rdf", Form(read, digest, differences, parts, empty), tame_bytes=0)
 
 
 def read(snapshot: Snapshot) -> Graph | Document:
@@ -69,6 +69,10 @@ def read(snapshot: Snapshot) -> Graph | Document:
             if (not include or str(quad.predicate) in include) and str(quad.predicate) not in ignore
         ]
     return Graph(quads, Masks(lens.masks))
+
+
+def empty(graph: Graph | Document) -> bool:
+    return json.empty(graph) if isinstance(graph, Document) else not graph.quads
 
 
 def digest(graph: Graph | Document) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from recrawl.detect.masks import Masks
 from recrawl.detect.places import Pair, parts
@@ -31,13 +32,18 @@ class Nouns:
     bare: bool = False  # the label of a record is its key alone, without the key's name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """A header and rows; every row is as long as the header."""
 
     name: str  # of the sheet; empty where there is only one
     header: tuple[str, ...]
     rows: list[Row]
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Where each column stands; there may be thousands, which nobody should go through for one."""
+        return {name: i for i, name in enumerate(self.header)}
 
     @property
     def n_values(self) -> int:
@@ -69,7 +75,7 @@ class Twins:
     @property
     def common(self) -> list[tuple[str, int, int]]:
         """The columns of both, and where they stand."""
-        places = {name: j for j, name in enumerate(self.after.header)}
+        places = self.after.columns
         return [(name, i, places[name]) for i, name in enumerate(self.before.header) if name in places]
 
     def shown(self, name: str, style: Style) -> str:
@@ -93,7 +99,7 @@ class Twins:
 def labels(table: Table, keys: Sequence[str], nouns: Nouns) -> Iterator[str]:
     if not keys:
         return (" | ".join(row) for row in table.rows)
-    places = [table.header.index(key) for key in keys]
+    places = [table.columns[key] for key in keys]
     if nouns.bare:
         return (row[places[0]] for row in table.rows)
     return (", ".join(f"{key}={row[i]}" for key, i in zip(keys, places, strict=True)) for row in table.rows)
@@ -102,8 +108,8 @@ def labels(table: Table, keys: Sequence[str], nouns: Nouns) -> Iterator[str]:
 def keys(before: Table, after: Table, wanted: Sequence[str] = ()) -> list[str]:
     """The columns that tell rows apart: those that are asked for, else the one, or else the first two, that
     can in both tables and lets most rows find their counterpart; none where there are none."""
-    common = [name for name in before.header if name in after.header]
-    if wanted and all(name in common for name in wanted):
+    common = [name for name in before.header if name in after.columns]
+    if wanted and all(name in before.columns and name in after.columns for name in wanted):
         return list(wanted)
     n_most = min(len(before.rows), len(after.rows))
     best: tuple[int, list[str]] = (0, [])
@@ -120,7 +126,7 @@ def keys(before: Table, after: Table, wanted: Sequence[str] = ()) -> list[str]:
 
 def _telling(table: Table, names: Sequence[str]) -> set[Row]:
     """The values of these columns, if they tell all rows apart."""
-    places = [table.header.index(name) for name in names]
+    places = [table.columns[name] for name in names]
     values = [tuple(row[i] for i in places) for row in table.rows]
     told = set(values)
     return told if len(told) == len(values) and all(any(value) for value in told) else set()
@@ -191,7 +197,8 @@ def _pairs(twins: Twins, alone: bool) -> Iterator[Pair]:
 def masked(table: Table, masks: Masks, nouns: Nouns, wanted: Sequence[str] = ()) -> Table:
     """With shapes in place of what is masked."""
     generals = [table.place(column, nouns) for column in table.header]
-    held = {i for i, general in enumerate(generals) if any(p.startswith(general) for p in masks.places)}
+    masked_places = masks.places
+    held = {i for i, general in enumerate(generals) if any(p.startswith(general) for p in masked_places)}
     if not held:
         return table
     spots = [place.partition(f" {nouns.at}:")[2] for place in masks.places]
@@ -213,7 +220,7 @@ def masked(table: Table, masks: Masks, nouns: Nouns, wanted: Sequence[str] = ())
 def _named(table: Table, spots: list[str], nouns: Nouns, wanted: Sequence[str]) -> list[Sequence[str]]:
     """The keys by which masks name single rows."""
     candidates: list[Sequence[str]] = [wanted, *([name] for name in table.header), table.header[:2]]
-    there = [names for names in candidates if names and all(name in table.header for name in names)]
+    there = [names for names in candidates if names and all(name in table.columns for name in names)]
     if nouns.bare:
         return there[:1] if any(spots) else []
     return [names for names in there if any(spot.startswith(f"{names[0]}=") for spot in spots)]

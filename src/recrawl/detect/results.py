@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 
-from recrawl.detect import rdf, records
+from recrawl.detect import rdf, records, table
 from recrawl.detect.json import Document
 from recrawl.detect.rdf import Graph
 from recrawl.detect.records import Nouns, Table, Twins
@@ -29,7 +29,7 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 
 def Results() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `results`."""
-    return Structured("results", Form(read, digest, differences, parts), tame_bytes=0)
+    return Structured("results", Form(read, digest, differences, parts, empty), tame_bytes=0)
 
 
 def read(snapshot: Snapshot) -> Book | Graph | Document:
@@ -39,10 +39,14 @@ def read(snapshot: Snapshot) -> Book | Graph | Document:
     return through(snapshot.lens, [_table(found.variables, found.rows, found.answer)], _variable)
 
 
+def empty(document: Book | Graph | Document) -> bool:
+    return table.empty(document) if isinstance(document, Book) else rdf.empty(document)
+
+
 def digest(document: Book | Graph | Document) -> str:
     if not isinstance(document, Book):
         return rdf.digest(document)
-    return hashed(line for table in document.masked(NOUNS) for line in lines(table))
+    return hashed(line for one in document.masked(NOUNS) for line in lines(one))
 
 
 def differences(before: Book | Graph | Document, after: Book | Graph | Document, style: Style) -> Differences:

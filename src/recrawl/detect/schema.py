@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from recrawl.detect import records
-from recrawl.detect.records import Nouns, Table
+from recrawl.detect.records import Nouns, Row, Table
 from recrawl.detect.structured import clipped
 
 _NOUNS = Nouns(record="row", records="rows", value="cell", values="cells", field="column", at="row")
@@ -21,35 +21,38 @@ _KINDS = {
 def renamed(before: Table, after: Table) -> dict[str, str]:
     """Columns that hold the same as before under another name, in all rows that are in both: the old name and
     the new one."""
-    gone = [name for name in before.header if name not in after.header]
-    come = [name for name in after.header if name not in before.header]
+    gone = [name for name in before.header if name not in after.columns]
+    come = [name for name in after.header if name not in before.columns]
     if not gone or not come:
         return {}
     keys = records.keys(before, after)
-    had = {name: _held(before, name, keys) for name in gone}
-    has = {name: _held(after, name, keys) for name in come}
-    rows = next(iter(had.values())).keys() & next(iter(has.values())).keys() if keys else None
+    olds, news = before.rows, after.rows
+    if keys:
+        had, has = _by_key(before, keys), _by_key(after, keys)
+        both = [label for label in had if label in has]
+        olds, news = [had[label] for label in both], [has[label] for label in both]
+    by_cells: dict[Row, list[str]] = defaultdict(list)
+    for name in come:
+        by_cells[_cells(news, after.columns[name], in_order=bool(keys))].append(name)
     found: dict[str, str] = {}
-    for name, old in had.items():
-        same = [other for other, new in has.items() if _alike(old, new, rows)]
-        if len(same) == 1 and same[0] not in found.values():  # of two that could be it, neither is named
+    taken: set[str] = set()
+    for name in gone:
+        cells = _cells(olds, before.columns[name], in_order=bool(keys))
+        same = by_cells.get(cells, []) if any(cells) else []
+        if len(same) == 1 and same[0] not in taken:  # of two that could be it, neither is named
             found[name] = same[0]
+            taken.add(same[0])
     return found
 
 
-def _alike(old: Mapping[str, object], new: Mapping[str, object], rows: Collection[str] | None) -> bool:
-    if rows is None:
-        return old == new and any(old)
-    return any(old[row] for row in rows) and all(old[row] == new[row] for row in rows)
+def _by_key(table: Table, keys: Sequence[str]) -> dict[str, Row]:
+    return dict(zip(records.labels(table, keys, _NOUNS), table.rows, strict=True))
 
 
-def _held(table: Table, name: str, keys: Sequence[str]) -> Mapping[str, object]:
-    """The cells of a column by the keys of their rows; without keys, how often each comes."""
-    i = table.header.index(name)
-    if not keys:
-        return Counter(row[i] for row in table.rows)
-    labels = records.labels(table, keys, _NOUNS)
-    return {label: row[i] for label, row in zip(labels, table.rows, strict=True)}
+def _cells(rows: Sequence[Row], i: int, *, in_order: bool) -> Row:
+    """The cells of a column; where nothing tells rows apart, their order says nothing."""
+    cells = tuple(row[i] for row in rows)
+    return cells if in_order else tuple(sorted(cells))
 
 
 def notes(before: Table, after: Table, names: Mapping[str, str]) -> list[str]:
@@ -59,14 +62,14 @@ def notes(before: Table, after: Table, names: Mapping[str, str]) -> list[str]:
         return [f"sheet {clipped(before.name)} removed"]
     if not before.header and after.header and before.name:
         return [f"sheet {clipped(before.name)} added"]
-    old, new = set(before.header), set(after.header)
+    old, new, other = before.columns, after.columns, set(names.values())
     kept = [name for name in before.header if name in new]
     return [
         *(f"column {clipped(was)} is called {clipped(now)} now{where}" for was, now in names.items()),
         *(
             f"column {clipped(name)} added{where}"
             for name in after.header
-            if name not in old and name not in names.values()
+            if name not in old and name not in other
         ),
         *(
             f"column {clipped(name)} removed{where}"
@@ -86,7 +89,7 @@ def _other_kind(before: Table, after: Table, name: str, where: str) -> str:
 
 def _kind(table: Table, name: str) -> str:
     """What all cells of a column are; text where none is anything else; nothing where it is mixed."""
-    i = table.header.index(name)
+    i = table.columns[name]
     cells = [row[i] for row in table.rows if row[i]]
     if len(cells) < 2:  # a single cell makes no kind of column
         return ""

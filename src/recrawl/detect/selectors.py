@@ -14,13 +14,15 @@ does not concern the kind at hand chooses nothing and leaves nothing out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from recrawl.detect.edits import clipped
 from recrawl.errors import BadSettingError
 
 _MOST_CHARACTERS = 1_000
+_N_NAMED = 3  # in evidence
 
 
 class Language(StrEnum):
@@ -60,6 +62,16 @@ def speaking(selectors: Iterable[str], *languages: Language) -> tuple[Selector, 
     """Those in one of these languages."""
     found = map(read, selectors)
     return tuple(selector for selector in found if selector.language in languages)
+
+
+def nothing(include: Sequence[str]) -> str:
+    """What to tell where nothing is found that these choose.
+
+    >>> nothing(["h1", "column:price"])
+    'nothing matches h1 or column:price'
+    """
+    named = " or ".join(map(clipped, include[:_N_NAMED]))
+    return f"nothing matches {named}{' …' if len(include) > _N_NAMED else ''}"
 
 
 def checked(selector: str, *, ignoring: bool = False) -> Selector:

@@ -1,6 +1,6 @@
 """Data: what it says counts, not how it is written down.
 
-Each kind has a form: four functions that stand at the top level of a module, so that they can run where they
+Each kind has a form: five functions that stand at the top level of a module, so that they can run where they
 can be killed. `read` makes something of the bytes, as far as the lens lets it through; the others work on
 what was read.
 """
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from recrawl.detect.exact import Exact
+from recrawl.detect.selectors import nothing
 from recrawl.model import Changed, Part, Snapshot, Verdict
 from recrawl.parse.pool import ParseFailed, shared
 
@@ -74,6 +75,7 @@ class Form(Generic[T]):
     digest: Callable[[T], str]  # of all that counts, masks applied
     differences: Callable[[T, T, Style], Differences]  # masks applied
     parts: Callable[[T, T], Sequence[Part]]  # whatever is masked
+    empty: Callable[[T], bool]  # whether nothing counts of it
 
 
 class Structured:
@@ -112,6 +114,13 @@ class Structured:
         if _too_large(before) or _too_large(after):
             return ParseFailed("size", f"more than {_MOST_BYTES:,} bytes")
         return self._run(_listed, before, after)
+
+    def unmatched(self, snapshot: Snapshot) -> str:
+        """What to tell of data in which nothing is found that their lens includes; else nothing."""
+        include = snapshot.lens.include
+        if not include or _too_large(snapshot):
+            return ""
+        return nothing(include) if self._run(_emptied, snapshot) is True else ""
 
     def _verdict_on_failure(self, before: Snapshot, after: Snapshot) -> Verdict:
         """Each for itself: that tells which of them cannot be read."""
@@ -154,6 +163,12 @@ def _listed(form: Form[Any], before: Snapshot, after: Snapshot) -> list[str]:
 
 def _parted(form: Form[Any], before: Snapshot, after: Snapshot) -> Sequence[Part]:
     return form.parts(form.read(before), form.read(after))
+
+
+def _emptied(form: Form[Any], snapshot: Snapshot) -> bool:
+    """Whether there is something, but nothing of what the lens includes."""
+    whole = replace(snapshot, lens=replace(snapshot.lens, include=()))
+    return form.empty(form.read(snapshot)) and not form.empty(form.read(whole))
 
 
 def _too_large(snapshot: Snapshot) -> bool:

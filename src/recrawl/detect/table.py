@@ -45,7 +45,7 @@ class Book:
 
 def Tables() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `table`."""
-    return Structured("table", Form(read, digest, differences, parts))
+    return Structured("table", Form(read, digest, differences, parts, empty))
 
 
 def read(snapshot: Snapshot) -> Book:
@@ -71,9 +71,13 @@ def _columns(table: Table, include: set[str], ignore: set[str]) -> Table:
         for i, name in enumerate(table.header)
         if (not include or chosen(include, name)) and not chosen(ignore, name)
     ]
-    return Table(
-        table.name, tuple(table.header[i] for i in left), [tuple(row[i] for i in left) for row in table.rows]
-    )
+    # Without columns there are no rows either: how many there are is no part of what counts.
+    rows = [tuple(row[i] for i in left) for row in table.rows] if left else []
+    return Table(table.name, tuple(table.header[i] for i in left), rows)
+
+
+def empty(book: Book) -> bool:
+    return not any(table.header for table in book.tables)
 
 
 def digest(book: Book) -> str:

@@ -22,7 +22,6 @@ _TEXTUAL = frozenset(
 )
 _MOST_CHARACTERS = 4 << 20  # as words they take up some 30 times as much memory
 _PLACE = "text"  # of every line of a document without elements
-_N_SELECTORS = 3  # named in evidence
 
 
 class Text:
@@ -68,19 +67,19 @@ class Text:
             return ()
         return parts(Placed(old.lines, old.places), Placed(new.lines, new.places))
 
+    def unmatched(self, snapshot: Snapshot) -> str:
+        """What to tell of a page on which nothing is found that its lens includes; else nothing."""
+        lens = replace(snapshot.lens, masks=())
+        if not _view(lens, placed=False).include or not is_html(snapshot):
+            return ""
+        reading = _read(replace(snapshot, lens=lens))
+        return "" if not isinstance(reading, Reading) or reading.found else selectors.nothing(lens.include)
+
 
 def lines(snapshot: Snapshot) -> list[str] | None:
     """What counts of it, line by line; None where it holds no text that can be read."""
     reading = _read(snapshot)
     return _lines(reading, snapshot.lens) if isinstance(reading, Reading) else None
-
-
-def unmatched(snapshot: Snapshot) -> str:
-    """What to tell of a page on which nothing is found that its lens includes; else nothing."""
-    if not _view(snapshot.lens, placed=False).include or not is_html(snapshot):
-        return ""
-    reading = _read(replace(snapshot, lens=replace(snapshot.lens, masks=())))
-    return "" if not isinstance(reading, Reading) or reading.found else _nothing(snapshot.lens)
 
 
 def _read(snapshot: Snapshot, *, placed: bool = False) -> Reading | ParseFailed | None:
@@ -127,16 +126,13 @@ def _lines(reading: Reading, lens: Lens) -> list[str]:
 
 def _verdict_on_looking(found_before: bool, found_after: bool, lens: Lens) -> Verdict:
     if found_before == found_after:
-        return Verdict(changed=Changed.NO, evidence=f"still {_nothing(lens)}")
+        return Verdict(changed=Changed.NO, evidence=f"still {selectors.nothing(lens.include)}")
     evidence = (
-        f"what is looked for is gone: {_nothing(lens)}" if found_before else "what is looked for is there now"
+        f"what is looked for is gone: {selectors.nothing(lens.include)}"
+        if found_before
+        else "what is looked for is there now"
     )
     return Verdict(changed=Changed.YES, magnitude=1.0, evidence=evidence)
-
-
-def _nothing(lens: Lens) -> str:
-    named = " or ".join(map(edits.clipped, lens.include[:_N_SELECTORS]))
-    return f"nothing matches {named}{' …' if len(lens.include) > _N_SELECTORS else ''}"
 
 
 def _verdict(old_lines: Sequence[str], new_lines: Sequence[str]) -> Verdict:

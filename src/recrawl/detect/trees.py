@@ -120,6 +120,13 @@ def leaves(step: Step) -> Iterator[tuple[str, str, Any]]:
             yield inner.exact, inner.general, inner.before
 
 
+def holds_values(value: Any) -> bool:
+    """Whether there is any single value in it."""
+    if isinstance(value, dict):
+        return any(map(holds_values, value.values()))
+    return any(map(holds_values, value)) if isinstance(value, list) else True
+
+
 def n_leaves(value: Any) -> int:
     if value is GONE:
         return 0

@@ -15,8 +15,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from recrawl.contracts import Detector
+from recrawl.live.bench import Bench, ChooseDetector, Judgement, LoadSnapshot
 from recrawl.live.snapshots import version_of
-from recrawl.live.weighing import Bench, ChooseDetector, Judgement, LoadSnapshot, told, weighed
+from recrawl.live.weighing import weighed
+from recrawl.live.wording import told
 from recrawl.model import Changed, Fetch, Lease, Outcome, Verdict, Visit
 
 __all__ = ["ChooseDetector", "Judgement", "LoadSnapshot", "judged"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from email.message import Message
-
 from recrawl.model import Fetch, Lease, Snapshot, Version, digest
+from recrawl.parse import charset
 
 
 def version_of(lease: Lease, fetch: Fetch) -> Version:
@@ -14,18 +13,16 @@ def version_of(lease: Lease, fetch: Fetch) -> Version:
         at=fetch.ended_at,
         digest=digest(fetch.body),
         media_type=fetch.media_type,
-        charset=_charset(fetch),
+        charset=charset.said(fetch.header("content-type")),
         status=fetch.status,
         n_bytes=len(fetch.body),
     )
 
 
 def snapshot_of(fetch: Fetch) -> Snapshot:
-    return Snapshot(body=fetch.body, media_type=fetch.media_type, charset=_charset(fetch), url=fetch.url)
-
-
-def _charset(fetch: Fetch) -> str | None:
-    header = Message()
-    header["content-type"] = fetch.header("content-type") or ""
-    charset = header.get_param("charset")
-    return charset if isinstance(charset, str) and charset else None
+    return Snapshot(
+        body=fetch.body,
+        media_type=fetch.media_type,
+        charset=charset.said(fetch.header("content-type")),
+        url=fetch.url,
+    )

@@ -8,7 +8,7 @@ from recrawl.contracts import Clock
 from recrawl.errors import ArchiveError, NewerStoreError, StoreError, UnsoundStoreError
 
 FIRST_REST_S = 1.0  # on the wall, doubled each time
-LONGEST_REST_S = 60.0
+LONGEST_REST_S = 30.0
 ROOM = "room"
 
 

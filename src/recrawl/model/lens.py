@@ -66,7 +66,8 @@ class Noise:
     suspicions: tuple[Suspicion, ...] = ()
     recent: tuple[str, ...] = ()  # the contents before the newest, newest first, by their short digests
     places: tuple[str, ...] = ()  # where the last change was, by short digests
-    twins: tuple[str, ...] = ()  # contents that the server gives in turn
+    twins: tuple[str, ...] = ()  # contents that the server gives in turn; the last one came last
+    n_stayed: int = 0  # visits in a row after which that was still the last one
     n_returns: int = 0  # how often an earlier content came back
     disguise: str = ""  # what the last answer looked like instead of the resource: a login page …
     alias: str = ""  # the newest version's fingerprint through the present lens

@@ -17,6 +17,8 @@ class Replacement:
     old: Sequence[str]  # to be deleted for good
     new: Mapping[str, int]  # lengths by name
     moved: Sequence[Moved] = ()
+    handed_on: Sequence[Moved] = ()  # for all but the resource `owner_id`, whose own payload is still there
+    owner_id: int = 0
     dropped: Sequence[Version] = ()  # their payloads are no more
     erased: bool = False  # these versions stay, without anything that tells of their content
 

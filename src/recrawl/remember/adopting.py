@@ -39,6 +39,8 @@ class MemoryAdopting(MemoryWatchlist):
         record = self._watched.records.get(adoption.resource.id)
         if record is None or not _stands_so(record, adoption) or record.host.lease_until_at > now:
             return False
+        if self.recorded([visit.fetch_id for visit in adoption.visits]):
+            return False
         record.host.lease(-inf, "")
         for visit in adoption.visits:
             self._fetch_ids.add(visit.fetch_id)

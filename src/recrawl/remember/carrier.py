@@ -24,13 +24,14 @@ class Stopped(Exception):  # noqa: N818  # nothing went wrong
 
 class Carrier:
     """`finished` says of a name and a length whether the file grows no more; `go_on` raises `Stopped`
-    where the work is to end."""
+    where the work is to end. `part` is a folder of the shelf that is this house's own."""
 
     def __init__(
         self,
         folder: Path,
         *,
         shelf: str,
+        part: str = "",
         committed: Callable[[], Mapping[str, int]],
         carried: Callable[[], Mapping[str, str]],
         carry: Callable[[str, str], object],
@@ -38,7 +39,8 @@ class Carrier:
         go_on: Callable[[], None] = lambda: None,
     ) -> None:
         self.folder = folder
-        self._shelf = shelf.rstrip("/")
+        self._shelf = address_of(shelf, part)
+        self._own_folder = bool(part)
         self._committed = committed
         self._carried = carried
         self._carry = carry
@@ -100,7 +102,7 @@ class Carrier:
         files, place = system(address)
         with path.open("rb") as near:
             try:
-                _write(files, place, near, self._go_on)
+                _write(files, place, near, self._go_on, self._own_folder)
             except Stopped:
                 raise
             except Exception as problem:
@@ -128,9 +130,15 @@ class Carrier:
             return  # payloads are kept again, then
 
 
-def _write(files: Any, place: str, near: BinaryIO, go_on: Callable[[], None]) -> None:
+def address_of(shelf: str, part: str) -> str:
+    return f"{shelf.rstrip('/')}/{part}".rstrip("/")
+
+
+def _write(files: Any, place: str, near: BinaryIO, go_on: Callable[[], None], own_folder: bool) -> None:
     """All of it or nothing, as far as the place can do that."""
     if "file" in files.protocol:
+        if own_folder:
+            Path(place).parent.mkdir(exist_ok=True)
         _write_here(Path(place), near, go_on)
         return
     try:
@@ -150,7 +158,7 @@ def _write(files: Any, place: str, near: BinaryIO, go_on: Callable[[], None]) ->
 
 
 def _write_here(path: Path, near: BinaryIO, go_on: Callable[[], None]) -> None:
-    """On a disk that is mounted here. No folder is made: where one is missing, the disk is as well."""
+    """On a disk that is mounted here. The shelf is not made: where it is missing, the disk is as well."""
     draft = path.with_name(path.name + ".tmp")
     with draft.open("wb") as far:
         _pour(near, far, go_on)

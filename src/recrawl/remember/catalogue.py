@@ -76,6 +76,7 @@ class Catalogue:
     """Made by one pass over the files; then asked."""
 
     def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)  # of a process that had this number before
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; " + _TABLES)
         path.unlink()  # whoever has it open keeps it; nothing is left behind, not even after a crash

@@ -9,7 +9,9 @@ import heapq
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
@@ -17,6 +19,7 @@ from yarl import URL
 
 from recrawl.remember.records import Record, places
 
+N_OPEN = 128  # indexes that are read side by side
 _INDEXED = frozenset({"response", "resource", "revisit"})
 _WWW = re.compile(r"^www\d*\.(?=.)")
 _ESCAPED = re.compile(rb"[\x00-\x20#%\x7f-\xff]")
@@ -84,19 +87,36 @@ def index(path: Path) -> list[str]:
     return sorted(found)
 
 
-def cdxj(folder: Path, elsewhere: Iterable[Iterable[str]] = ()) -> Iterator[str]:
+def cdxj(folder: Path, elsewhere: Iterable[Iterator[str]] = ()) -> Iterator[str]:
     """The index of the whole folder, in order, files that are still being written included; with the sorted
     lines of files that lie `elsewhere`."""
-    return heapq.merge(*(_lines_of(path) for path in sorted(folder.glob("*.warc.gz"))), *elsewhere)
+    return _merged(chain((_lines_of(path) for path in sorted(folder.glob("*.warc.gz"))), elsewhere))
+
+
+def _merged(indexes: Iterator[Iterator[str]]) -> Iterator[str]:
+    """Some at a time, where there are many: neither all of them are open at once, nor all in memory."""
+    groups: list[Iterator[str]] = []
+    while group := list(islice(indexes, N_OPEN)):
+        merged = heapq.merge(*group)
+        groups.append(_spooled(merged) if groups or len(group) == N_OPEN else merged)
+    return heapq.merge(*groups)
+
+
+def _spooled(lines: Iterable[str]) -> Iterator[str]:
+    with tempfile.TemporaryFile("w+", encoding="ascii") as spool:
+        spool.writelines(f"{line}\n" for line in lines)
+        spool.seek(0)
+        yield from (line.rstrip("\n") for line in spool)
 
 
 def _lines_of(path: Path) -> Iterator[str]:
     try:
-        text = index_path(path).read_text("ascii")
+        stream = index_path(path).open("r", encoding="ascii")
     except FileNotFoundError:
         yield from index(path)
-    else:
-        yield from text.splitlines()
+        return
+    with stream:
+        yield from (line.rstrip("\n") for line in stream)
 
 
 def index_path(path: Path) -> Path:

@@ -90,7 +90,7 @@ def _plain(path: Path) -> Source:
 
 
 def _in_wacz(path: Path) -> Iterator[Source | Damage]:
-    _plain(path)  # neither a pipe nor a device
+    left = _plain(path).n_bytes  # it is neither a pipe nor a device
     with zipfile.ZipFile(path) as packed, path.open("rb") as stream:
         entries = packed.infolist()
         if len(entries) > N_ZIP_ENTRIES:
@@ -102,7 +102,11 @@ def _in_wacz(path: Path) -> Iterator[Source | Damage]:
             if entry.compress_type != zipfile.ZIP_STORED:
                 yield Damage(name, 0, "it is compressed within the WACZ, which may not be; unzip it first")
                 continue
-            yield Source(path, name, stored(stream, entry.header_offset), entry.file_size)
+            start = stored(stream, entry.header_offset)
+            left -= entry.file_size
+            if left < 0 or start + entry.file_size > path.stat().st_size:
+                raise Unreadable("its entries are longer than it is, or lie one over the other")
+            yield Source(path, name, start, entry.file_size)
 
 
 def entries(source: Source) -> Iterator[Entry | Damage]:

@@ -1,9 +1,9 @@
 """Who may do what to archive files that are to be written anew, among all processes and threads.
 
-Whoever archives something and records it (`recording`), or reads much of the archive (`reading`), does so
-while no file is exchanged for another (`exchanging`). Files are written anew by one at a time (`rewriting`).
-One that must have a file which others still write asks for it (`wanting`); they let go of theirs, and wait.
-Each is a lock that goes with its process.
+Whoever archives something and records it, or reads much of the archive, does so (`recording`) while no file
+is exchanged for another (`exchanging`). Files are written anew by one at a time (`rewriting`). One that must
+have a file which others still write asks for it (`wanting`); they let go of theirs, and wait. Each is a lock
+that goes with its process.
 """
 
 from __future__ import annotations
@@ -31,11 +31,6 @@ class Locks:
             let_go()
             with self._held("wanting", fcntl.LOCK_SH):
                 pass
-        with self._held("exchanging", fcntl.LOCK_SH):
-            yield
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
         with self._held("exchanging", fcntl.LOCK_SH):
             yield
 

@@ -34,7 +34,7 @@ def erasing(survey: Survey, store: Store, url: str, versions: Iterable[Version])
     known = _Known(store, own_id)
     sights, unread = survey.concerned(urls={url}, payloads=mine)
     goes = _going(sights, url, mine, known)
-    order = Order(erased=True)
+    order = Order(erased=True, owner_id=own_id or 0)
     for spot, found in mine.items():
         if spot not in sights or spot in goes:
             order.dropped[spot] = found
@@ -71,12 +71,16 @@ def erasing(survey: Survey, store: Store, url: str, versions: Iterable[Version])
 
 
 def _going(
-    sights: Mapping[Spot, Sight], url: str, mine: Collection[Spot], known: _Known
+    sights: Mapping[Spot, Sight], url: str, mine: Mapping[Spot, Sequence[Version]], known: _Known
 ) -> dict[Spot, Sight]:
     def belongs(sight: Sight) -> bool:
         if sight.owner == url or (sight.line.url == url and not known.watched(sight.owner)):
             return True
-        return sight.place in mine and not known.others_at(sight.place)
+        others, answered_at = known.others_at(sight.place), sight.line.url
+        # After a move it names the address before: it is ours where ours came from there, and no other did.
+        named = any(version.url == answered_at for version in mine.get(sight.place, ()))
+        shared = any(other.url in ("", answered_at) for other in others)
+        return sight.place in mine and (not others or (named and not shared))
 
     goes = {spot: sight for spot, sight in sights.items() if belongs(sight)}
     payloads = {sight.id: sight for sight in goes.values() if not sight.refers_to}

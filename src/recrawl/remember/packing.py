@@ -176,6 +176,8 @@ def next_at(data: Stretch, start: bytes, at: int) -> int:
     kept = b""
     while at < len(data):
         piece = data[at : at + STEP_BYTES]
+        if not piece:
+            break  # it is shorter than it was
         found = (kept + piece).find(start)
         if found >= 0:
             return at - len(kept) + found

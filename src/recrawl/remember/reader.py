@@ -19,6 +19,7 @@ from recrawl.remember.shelf import Files, opened
 from recrawl.remember.tail import in_use
 
 Damage = dict[tuple[str, int], str]
+_INDEX_STEP_BYTES = 256 << 10  # of each index that lies elsewhere: many are read side by side
 
 
 class WarcReader:
@@ -70,7 +71,7 @@ class WarcReader:
 
     def cdxj(self) -> Iterator[str]:
         """The index of all files, in order, wherever they lie."""
-        return cdx.cdxj(self.folder, [self._index(*item) for item in self._files.elsewhere()])
+        return cdx.cdxj(self.folder, (self._index(*item) for item in self._files.elsewhere()))
 
     def verify(self, versions: Iterable[Version]) -> Iterator[tuple[Version, str]]:
         """Read all files from end to end, then every version; yield what is bad.
@@ -119,7 +120,8 @@ class WarcReader:
         return found
 
     def _index(self, name: str, address: str) -> Iterator[str]:
-        with opened(address.removesuffix(name) + cdx.index_path(Path(name)).name) as stream:
+        beside = address.removesuffix(name) + cdx.index_path(Path(name)).name
+        with opened(beside, step_bytes=_INDEX_STEP_BYTES) as stream:
             yield from (line.decode("ascii").rstrip("\n") for line in stream)
 
     def _lost(self, version: Version, problem: str) -> DamagedError:

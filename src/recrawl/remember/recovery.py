@@ -26,9 +26,9 @@ def recovered(
     """Cut, move aside, index; yields a sentence for each thing that people should know. Those that were
     `carried` away are not missed; those that are `doomed` are left to whoever deletes them.
 
-    `committed` is asked only after a file has been locked, so that it also knows of what a writer
-    recorded just before it let go. Whole records are never destroyed, recorded or not: the store may be
-    the one that is wrong, an old copy put back beside a newer archive.
+    `committed` is asked only after a file has been locked (and after `doomed`), so that it also knows of
+    what a writer recorded just before it let go. Whole records are never destroyed, recorded or not: the
+    store may be the one that is wrong, an old copy put back beside a newer archive.
     """
     found = {path.name: path for path in sorted(folder.glob("*.warc.gz"))}
     known = committed()
@@ -56,6 +56,12 @@ def recovered(
     for name in missing:
         if name not in elsewhere and name in committed():  # else it was written anew under another name
             yield f"{name} is missing from {folder}; put it back from a copy."
+
+
+def cut(path: Path, fd: int, n_committed: int) -> None:
+    """As above, one file that the caller has locked."""
+    if os.fstat(fd).st_nlink and n_committed:
+        list(_mended(path, fd, n_committed))
 
 
 def _mended(path: Path, fd: int, n_committed: int) -> Iterator[str]:
@@ -90,9 +96,7 @@ def _mended(path: Path, fd: int, n_committed: int) -> Iterator[str]:
 def _kept(path: Path, start: int, end: int) -> Path | None:
     """A copy of what is about to be cut, if there is a whole record of an answer in it."""
     with path.open("rb") as stream:
-        n_whole = sum(
-            not place.problem for place in places(stream, end, path.parent) if place.offset >= start
-        )
+        n_whole = sum(not place.problem for place in places(stream, end, path.parent, start))
         if n_whole < (1 if start else 2):  # the first record of a file only says who wrote it
             return None
         stream.seek(start)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -19,9 +19,10 @@ from recrawl.contracts import Store
 from recrawl.errors import ArchiveError, BusyArchiveError, ShelfError
 from recrawl.model import Moved, Replacement, Version
 from recrawl.remember import cdx, heads, shelf
-from recrawl.remember.copying import Copied, Filled, Orders, Spot, copied
+from recrawl.remember.copying import Copied, Orders, Spot, copied
 from recrawl.remember.locks import Wait
 from recrawl.remember.records import Record, Unreadable, read_from
+from recrawl.remember.recovery import cut
 from recrawl.remember.tail import claimed, file_name, sync_folder
 
 
@@ -34,6 +35,7 @@ class Order:
     dropped: dict[Spot, list[Version]] = field(default_factory=dict)
     lengths: dict[Spot, int] = field(default_factory=dict)  # of payloads that are needed elsewhere
     erased: bool = False
+    owner_id: int = 0  # the resource whose contents go; 0: none, or none that is watched
 
     def of(self, file: str) -> Orders:
         return self.files.setdefault(file, Orders(purge=self.erased))
@@ -45,7 +47,7 @@ class Order:
     def batches(self) -> list[list[str]]:
         """One file at a time, those that need others' payloads before these; all at once where that is a
         circle."""
-        graph = {name: self.first.get(name, set()) & self.files.keys() for name in sorted(self.files)}
+        graph = {name: sorted(self.first.get(name, set()) & self.files.keys()) for name in sorted(self.files)}
         try:
             return [[name] for name in TopologicalSorter(graph).static_order()]
         except CycleError:
@@ -98,20 +100,33 @@ class Rewriter:
                 self._lock(name, stack)
             made = {name: self._copied(name, order, stack) for name in names}
             replacement, n_before = self._replacement(made, order), self._n_bytes(names)
-            with self._exchanging():
+            with self._while_others_wait(made):
                 done = self._store.replace(replacement)
-                if done:
-                    with suppress(ShelfError):  # what lies elsewhere stays doomed
-                        bury(self._store, self._folder, names)
+                for name in names if done else ():
+                    remove(self._folder / name)
             if not done:
                 bury(self._store, self._folder, [copy.path.name for copy in made.values()])
                 return Freed(spared=list(names))
+            # Others go on by now: a network may take its time. What cannot be deleted there stays doomed.
+            with suppress(ShelfError):
+                bury(self._store, self._folder, names)
         return Freed(
             n_files=len(names),
             n_records=sum(copy.n_dropped for copy in made.values()),
             n_versions=len(replacement.dropped),
             n_bytes=n_before - sum(replacement.new.values()),
         )
+
+    @contextmanager
+    def _while_others_wait(self, made: Mapping[str, Copied]) -> Iterator[None]:
+        """Where others do not let us, the copies go at once: the next try makes new ones."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._exchanging())
+            except BusyArchiveError:
+                bury(self._store, self._folder, [copy.path.name for copy in made.values()])
+                raise
+            yield
 
     def _lock(self, name: str, stack: ExitStack) -> None:
         """No living process writes it, and none will."""
@@ -120,6 +135,9 @@ class Rewriter:
                 if not self._wait():
                     raise BusyArchiveError(f"Another process writes {name}; stop it, and try again.")
             stack.callback(os.close, fd)
+            if os.fstat(fd).st_size != self._store.files().get(name):
+                self._store.settle()
+                cut(self._folder / name, fd, self._store.files().get(name, 0))
 
     def _copied(self, name: str, order: Order, stack: ExitStack) -> Copied:
         self._serial += 1
@@ -153,19 +171,20 @@ class Rewriter:
 
     def _replacement(self, made: Mapping[str, Copied], order: Order) -> Replacement:
         moved: list[Moved] = []
+        handed_on: list[Moved] = []  # what it came from is still there, and must be found again after a crash
         gone: list[Spot] = []
         for name, copy in made.items():
             to = copy.path.name
             moved += [(name, old, to, *spot) for old, spot in copy.spots.items()]
-            moved += [(*old, to, *spot) for old, spot in copy.filled.items()]
+            for old, spot in copy.filled.items():
+                (moved if old[0] in made else handed_on).append((*old, to, *spot))
             gone += [(name, offset) for offset in order.files[name].drop]
-            gone += [
-                change.payload for change in order.files[name].change.values() if isinstance(change, Filled)
-            ]
         return Replacement(
             old=list(made),
             new={copy.path.name: copy.length for copy in made.values() if copy.n_kept},
             moved=moved,
+            handed_on=handed_on,
+            owner_id=order.owner_id,
             dropped=[version for spot in dict.fromkeys(gone) for version in order.dropped.get(spot, ())],
             erased=order.erased,
         )
@@ -204,6 +223,8 @@ def remove_elsewhere(address: str) -> None:
 
 def bury_doomed(store: Store, folder: Path) -> None:
     """Delete what is doomed; what cannot be deleted now stays doomed. The caller alone writes files anew."""
+    if store.doomed():
+        store.settle()
     for name in store.doomed():
         with suppress(ShelfError, FileNotFoundError), ExitStack() as stack:
             if (folder / name).exists():

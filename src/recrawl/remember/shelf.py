@@ -147,11 +147,13 @@ class _Remote(io.RawIOBase):
         return len(found)
 
 
-def opened(address: str, end: int | None = None, reach: Reach | None = None) -> BinaryIO:
+def opened(
+    address: str, end: int | None = None, reach: Reach | None = None, step_bytes: int = STEP_BYTES
+) -> BinaryIO:
     """The file at this address, up to `end`, to read. FileNotFoundError: it is not there; ShelfError: nobody
     knows."""
     asked = reach or Reach(lambda: 0.0)
-    return cast("BinaryIO", io.BufferedReader(_Remote(address, end, asked), STEP_BYTES))
+    return cast("BinaryIO", io.BufferedReader(_Remote(address, end, asked), step_bytes))
 
 
 def digest_of(stream: BinaryIO, go_on: Callable[[], None] = lambda: None) -> tuple[str, int]:
@@ -180,7 +182,7 @@ def remove(address: str) -> None:
     """Remove a file elsewhere; one that is not there is removed."""
     files, path = system(address)
     try:
-        files.rm_file(path)
+        within(PATIENCE_S, lambda: files.rm_file(path))
     except FileNotFoundError:
         return
     except Exception as problem:

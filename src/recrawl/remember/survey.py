@@ -11,11 +11,13 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
+from recrawl.errors import ArchiveError
 from recrawl.remember import cdx
-from recrawl.remember.records import Place, Record, places
+from recrawl.remember.records import Record, places
 from recrawl.remember.shelf import Files, opened
 
 ANSWERS = frozenset({"response", "revisit", "resource"})
@@ -77,7 +79,11 @@ class Survey:
         digests = {line.digest for line in first.values() if line.digest}
         for line in self._lines(set(), digests):
             first[line.file, line.offset] = line
-        sights = {place: sight for place in sorted(first) if (sight := self._sight(first[place])) is not None}
+        sights: dict[tuple[str, int], Sight] = {}
+        for name, places_there in groupby(sorted(first), key=lambda place: place[0]):
+            with self._opened(name) as stream:
+                found = ((place, self._sight(first[place], stream)) for place in places_there)
+                sights.update((place, sight) for place, sight in found if sight is not None)
         return sights, [line for place, line in first.items() if place not in sights]
 
     def _lines(self, keys: Collection[str], digests: Collection[str]) -> Iterator[Line]:
@@ -109,25 +115,29 @@ class Survey:
         return opened(address.removesuffix(name) + beside.name)
 
     def _made(self, name: str) -> Iterator[str]:
-        with self._files.open(name) as data:
+        with self._opened(name) as data:
             for place in places(data, data.seek(0, 2), self._folder):
                 if place.record is not None:
                     yield from cdx.lines(place.record, name, place.offset, place.length)
 
-    def _sight(self, line: Line) -> Sight | None:
+    def _opened(self, name: str) -> BinaryIO:
+        try:
+            return self._files.open(name)
+        except FileNotFoundError:
+            raise ArchiveError(
+                f"{name} is missing, and nobody can say what of it is concerned; put it back from a copy, "
+                "and try again."
+            ) from None
+
+    def _sight(self, line: Line, stream: BinaryIO) -> Sight | None:
         """None where it cannot be read."""
-        with self._files.open(line.file) as stream:
-            end = stream.seek(0, 2)
-            near = min(end, line.offset + line.length + _NEAR_BYTES)
-            group: list[Place] = []
-            for place in places(stream, near, self._folder, line.offset):
-                if group and (place.record is None or place.record.kind in ANSWERS):
-                    break
-                if place.record is None:
-                    return None
-                group.append(place)
-        answer = group[0].record
-        return None if answer is None else sight_of(line, answer, [place.record for place in group[1:]])
+        near = min(stream.seek(0, 2), line.offset + line.length + _NEAR_BYTES)
+        group: list[Record] = []
+        for place in places(stream, near, self._folder, line.offset):
+            if place.record is None or (group and place.record.kind in ANSWERS):
+                break
+            group.append(place.record)
+        return sight_of(line, group[0], group[1:]) if group else None
 
 
 def sight_of(line: Line, answer: Record, beside: Iterable[Record | None]) -> Sight:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -76,14 +76,16 @@ class Tail:
     def waits(self) -> bool:
         return self._n_waiting > 0
 
-    def add(self, written: Record) -> tuple[int, int]:
-        """Buffer the record; its offset and length in the file."""
-        data = member(written, self.path.parent)
-        offset = self.end
-        self._waiting.append(data)
-        self._n_waiting += len(data)
-        self._lines.extend(cdx.lines(written, self.path.name, offset, len(data)))
-        return offset, len(data)
+    def add(self, records: Sequence[Record]) -> list[tuple[int, int]]:
+        """Buffer these records, all of them or none; the offset and the length of each in the file."""
+        spots: list[tuple[int, int]] = []
+        packed = [member(written, self.path.parent) for written in records]  # a disk may be full here
+        for written, data in zip(records, packed, strict=True):
+            spots.append((self.end, len(data)))
+            self._waiting.append(data)
+            self._n_waiting += len(data)
+            self._lines.extend(cdx.lines(written, self.path.name, *spots[-1]))
+        return spots
 
     def sync(self) -> None:
         """Append what waits and have the disk say that it has it."""

@@ -76,7 +76,7 @@ class WarcArchive(WarcReader):
             origin = self._origin(fetch, version, same_as) if same_as else None
             tail = self._open_tail()
             records = exchange(fetch, origin)
-            spots = [tail.add(part) for part in records]
+            spots = tail.add(records)
         except OSError as problem:  # a large one passes through the disk before `sync`
             raise self._full_disk(problem) from problem
         if origin is not None and same_as is not None:
@@ -157,7 +157,7 @@ class WarcArchive(WarcReader):
         tail = Tail(self.folder / name)
         fields = [("WARC-Date", stamp(now)), ("WARC-Filename", name)]
         about = lines((key, value) for key, value in self._about.items() if value)
-        tail.add(record("warcinfo", fields, block=about, block_type="application/warc-fields"))
+        tail.add([record("warcinfo", fields, block=about, block_type="application/warc-fields")])
         return tail
 
     def _present(self, version: Version) -> Version:

@@ -40,6 +40,7 @@ class MemoryWithdrawal(MemoryWatchlist):
     def replace(self, made: Replacement) -> bool:
         dropped = {(v.resource_id, v.at, v.file, v.offset) for v in made.dropped}
         places = {moved[:2]: moved[2:] for moved in made.moved}
+        handed_on = {moved[:2]: moved[2:] for moved in made.handed_on}
         after: dict[int, list[tuple[int, Version]]] = {}
         for key, record in self._watched.records.items():
             kept: list[tuple[int, Version]] = []
@@ -48,9 +49,9 @@ class MemoryWithdrawal(MemoryWatchlist):
                     if made.erased:
                         kept.append((order, _blank(version)))
                     continue
-                file, offset, length = places.get(
-                    (version.file, version.offset), (version.file, version.offset, version.length)
-                )
+                spot = (version.file, version.offset)
+                to = places.get(spot) or (handed_on.get(spot) if key != made.owner_id else None)
+                file, offset, length = to or (*spot, version.length)
                 if file in made.old:
                     return False
                 kept.append((order, replace(version, file=file, offset=offset, length=length)))
@@ -75,6 +76,9 @@ class MemoryWithdrawal(MemoryWatchlist):
         for name in names:
             self._doomed.pop(name, None)
 
+    def settle(self) -> None:
+        """Nobody else records here."""
+
     def begin_erasure(self, url: str, why: str, now: float) -> None:
         before = self._erasures.get(url, Erasure(url=url, at=now))
         self._erasures[url] = replace(before, at=now, why=why, done=False)
@@ -90,7 +94,9 @@ class MemoryWithdrawal(MemoryWatchlist):
             )
             record.visits[:] = [replace(visit, evidence="", moved_to=None) for visit in record.visits]
 
-    def end_erasure(self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = ()) -> None:
+    def end_erasure(
+        self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True
+    ) -> None:
         n_versions = 0
         for record in self._of(url):
             self._put(record, [(order, _blank(version)) for order, version in record.versions])
@@ -98,7 +104,7 @@ class MemoryWithdrawal(MemoryWatchlist):
         begun = self._erasures[url]
         self._erasures[url] = replace(
             begun,
-            done=True,
+            done=done,
             n_versions=n_versions,
             n_records=begun.n_records + n_records,
             n_bytes=begun.n_bytes + n_bytes,

@@ -40,9 +40,10 @@ def span(seconds: float) -> str:
     """A length of time in the unit that reads best: `3.5 days`, `20 minutes`."""
     if not isfinite(seconds):
         return "for ever"
-    # a hair below a unit is that unit: 1 hour, not 60 minutes
+    # a hair below a unit is that unit: 1 hour, neither 60 minutes nor 0.999 hours
     size, name = next((unit for unit in _UNITS if abs(seconds) * 1.001 >= unit[0]), _UNITS[-1])
-    figure = f"{seconds / size:.3g}"
+    hair = size > seconds >= size / 1.001
+    figure = "1" if hair else f"{seconds / size:.3g}"
     return f"{figure} {name}" if figure == "1" else f"{figure} {name}s"
 
 

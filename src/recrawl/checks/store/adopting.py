@@ -139,6 +139,17 @@ def check_what_is_not_known_stays_so(make: MakeStore) -> None:
         assert store.standing(1)[0].n_failures == 1
 
 
+def check_a_visit_is_adopted_once(make: MakeStore) -> None:
+    """Two imports at the same time: a failure in the past leaves no trace in where the resource stands."""
+    with store_with(make, A) as store:
+        assert store.complete([completion(lease_of(store, A, T0), T0)]) == [True]
+        past = adoption(store, A, T0 - 50.0)
+        past = replace(past, standing=past.before, versions=())
+        assert store.adopt([past], now=T0 + 9.0) == [True]
+        assert store.adopt([past], now=T0 + 9.0) == [False]
+        assert times(store, A) == [T0, T0 - 50.0]
+
+
 ADOPTING = [
     check_what_was_adopted_is_history,
     check_later_versions_make_way,
@@ -146,6 +157,7 @@ ADOPTING = [
     check_nothing_is_adopted_while_somebody_is_at_the_host,
     check_nothing_is_adopted_where_there_was_a_visit_meanwhile,
     check_a_lease_that_ran_out_before_records_nothing_after,
+    check_a_visit_is_adopted_once,
     check_adopting_leaves_the_gate_as_it_is,
     check_what_is_not_known_stays_so,
 ]

@@ -57,6 +57,17 @@ def a_replacement_moves_payloads_and_dooms_the_old_file(make: MakeStore) -> None
         assert store.doomed() == {}
 
 
+def a_payload_is_handed_on_to_all_but_the_one_whose_contents_go(make: MakeStore) -> None:
+    with store_with(make, A, B) as store:
+        (mine,) = _kept(store, A, 10)
+        (other,) = _kept(store, B, 10)
+        handed_on = [(OLD, 10, NEW, 110, 11)]
+        made = Replacement(old=(), new={NEW: 200}, handed_on=handed_on, owner_id=mine.resource_id)
+        assert store.replace(made)
+        assert list(store.placed(OLD)) == [mine]
+        assert [(v.resource_id, v.offset) for v in store.placed(NEW)] == [(other.resource_id, 110)]
+
+
 def a_replacement_that_would_lose_a_version_is_not_made(make: MakeStore) -> None:
     with store_with(make, A, B) as store:
         (mine,) = _kept(store, A, 10)
@@ -109,7 +120,9 @@ def an_erasure_leaves_tombstones_and_nothing_of_the_content(make: MakeStore) -> 
         assert (standing.etag, standing.last_modified, standing.version) == (None, None, None)
         assert standing.since_at == T0 + 20
         assert {(v.evidence, v.moved_to) for v in store.visits(a)} == {("", None)}
-        store.end_erasure(A, n_records=4, n_bytes=44, shared=[B])
+        store.end_erasure(A, n_records=3, n_bytes=40, shared=[B], done=False)
+        assert not store.erasures(A)[0].done
+        store.end_erasure(A, n_records=1, n_bytes=4, shared=[B])
         assert [(v.seq, v.at, v.flag, v.digest, v.file, v.n_bytes) for v in store.versions(a)] == [
             (1, T0 + 10, "erased", "", "", 0),
             (2, T0 + 20, "erased", "", "", 0),
@@ -155,6 +168,7 @@ def a_removed_resource_is_not_wanted_and_its_erasure_stays(make: MakeStore) -> N
 
 WITHDRAWING = [
     a_replacement_moves_payloads_and_dooms_the_old_file,
+    a_payload_is_handed_on_to_all_but_the_one_whose_contents_go,
     a_replacement_that_would_lose_a_version_is_not_made,
     a_file_that_was_carried_away_is_doomed_with_its_address,
     versions_go_on_counting_after_some_went,

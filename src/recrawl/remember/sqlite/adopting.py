@@ -32,7 +32,8 @@ class SqliteAdopting(SqliteWatchlist):
         resource_id, before = adoption.resource.id, adoption.before
         figures = {"n_informative": before.n_informative, "n_failures": before.n_failures}
         known = self._db.row("stands_so", {"id": resource_id, "last_at": before.last_at, **figures})
-        if known is None or not self._db.run("adopting", {"id": resource_id, "now": now}):
+        again = self.recorded([visit.fetch_id for visit in adoption.visits])
+        if known is None or again or not self._db.run("adopting", {"id": resource_id, "now": now}):
             return False
         self._db.run_many("add_visit", [rows.visit_values(visit) for visit in adoption.visits])
         for version in adoption.versions:

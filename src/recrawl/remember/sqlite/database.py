@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from recrawl.errors import NewerStoreError, StoreError, UnsoundStoreError
+from recrawl.remember.sqlite import sums
 
 APPLICATION_ID = 0x5243_524C  # "RCRL", in the file's header
 OLDEST_SQLITE = (3, 38)  # strict tables, JSON always there
@@ -89,6 +90,7 @@ class Database:
 
     def _open(self) -> None:
         self._connection.row_factory = sqlite3.Row
+        sums.register(self._connection)
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise StoreError(
                 f"This Python carries SQLite {sqlite3.sqlite_version}; use one with "
@@ -105,6 +107,10 @@ class Database:
         self._connection.execute("PRAGMA temp_store = MEMORY")
         self._connection.execute("PRAGMA cache_size = -32768")
         self._migrate()
+        if sums.outdated(self._connection):
+            with self.writing():
+                if sums.outdated(self._connection):  # asked again under the lock, as above
+                    sums.add_up(self._connection)
         for name in ("incoming_table", "incoming_tag_table", "tag_layer_view"):
             self._connection.execute(queries()[name])
 

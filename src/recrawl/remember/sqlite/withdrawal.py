@@ -24,7 +24,8 @@ class SqliteWithdrawal(SqliteWatchlist):
         return [self._db.row("last_seq", values) is not None for values in asked]
 
     def placed(self, file: str, offset: int | None = None) -> list[Version]:
-        found = self._db.rows("placed", {"file": file, "offset": offset})
+        query = "placed" if offset is None else "placed_at"
+        found = self._db.rows(query, {"file": file, "offset": offset})
         return [rows.version_of(row, resource_id=row["resource_id"]) for row in found]
 
     def crowded(self) -> Iterator[int]:
@@ -45,6 +46,7 @@ class SqliteWithdrawal(SqliteWatchlist):
                     ],
                 )
                 self._db.run_many("move_payload", made.moved)
+                self._db.run_many("hand_on", [(*moved, made.owner_id) for moved in made.handed_on])
                 if self._db.column("n_placed", {"names": old})[0]:
                     raise _Needed  # noqa: TRY301  # it must pass through the transaction
                 self._db.run_many(
@@ -68,6 +70,13 @@ class SqliteWithdrawal(SqliteWatchlist):
         with self._db.writing():
             self._db.run("bury", {"names": json.dumps(list(names))})
 
+    def settle(self) -> None:
+        """One killed while it committed may have written all to the log and told nobody: for those who live
+        it was not recorded, and for whoever comes when all are gone it was. The next commit takes its
+        place."""
+        with self._db.writing():
+            self._db.run("settle_log")
+
     def begin_erasure(self, url: str, why: str, now: float) -> None:
         with self._db.writing():
             self._db.run("begin_erasure", {"url": url, "at": now, "why": why})
@@ -75,15 +84,17 @@ class SqliteWithdrawal(SqliteWatchlist):
                 self._db.run("blank_resource", {"id": resource_id})
                 self._db.run("blank_visits", {"id": resource_id})
 
-    def end_erasure(self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = ()) -> None:
+    def end_erasure(
+        self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True
+    ) -> None:
         with self._db.writing():
             n_versions = 0
             for resource_id in self._db.column("id_of_url", {"url": url}):
-                every = {"at": None, "file": None, "offset": None}
-                self._db.run("blank_version", {"resource_id": resource_id, **every})
+                self._db.run("blank_versions", {"resource_id": resource_id})
                 n_versions = self._db.column("n_erased", {"id": resource_id})[0]
-            done = {"n_versions": n_versions, "n_records": n_records, "n_bytes": n_bytes}
-            self._db.run("end_erasure", {"url": url, **done, "shared": json.dumps(list(shared))})
+            went = {"n_versions": n_versions, "n_records": n_records, "n_bytes": n_bytes}
+            told = {"shared": json.dumps(list(shared)), "done": done}
+            self._db.run("end_erasure", {"url": url, **went, **told})
 
     def erasures(self, url: str | None = None) -> list[Erasure]:
         return [
@@ -97,7 +108,7 @@ class SqliteWithdrawal(SqliteWatchlist):
                 n_bytes=row["n_bytes"],
                 shared=tuple(json.loads(row["shared"])),
             )
-            for row in self._db.rows("erasures", {"url": url})
+            for row in self._db.rows("erasures" if url is None else "erasures_of", {"url": url})
         ]
 
     def scrub(self) -> None:

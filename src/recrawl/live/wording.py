@@ -1,0 +1,48 @@
+"""What is said of a visit, for people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from recrawl.model import Lens, Verdict, Version, Visit
+
+LIKENESS = {
+    "soft-404": "a page that says it is not there",
+    "login": "a login page",
+    "challenge": "a challenge to robots",
+    "consent": "a request for consent",
+    "empty": "an empty shell",
+}
+
+
+def told(visit: Visit, verdict: Verdict) -> Visit:
+    """The visit, with this verdict on what it found."""
+    return replace(
+        visit,
+        changed=verdict.changed,
+        significant=verdict.significant,
+        magnitude=verdict.magnitude,
+        evidence=verdict.evidence,
+    )
+
+
+def doubted(likeness: str) -> str:
+    return f"it looks like {LIKENESS[likeness]}; that counts once it is seen twice"
+
+
+def twice(visit: Visit, likeness: str) -> Visit:
+    if not likeness:
+        return visit
+    return replace(visit, evidence=f"{LIKENESS[likeness]}, seen twice: {visit.evidence}")
+
+
+def sameness(lens: Lens) -> str:
+    if not lens.masks:
+        return "only bytes without meaning differ"
+    n = len(lens.masks)
+    return f"only noise differs ({n} {'part is' if n == 1 else 'parts are'} masked)"
+
+
+def same_bytes(before: Version, version: Version) -> str:
+    was, now = before.media_type or "no type", version.media_type or "no type"
+    return f"the same bytes; served as {now}, before as {was}" if was != now else "the same bytes"

@@ -1,0 +1,70 @@
+"""However many versions there are, one of them is found without reading the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recrawl.checks.store.samples import T0, completion, found, lease_of, new, version
+from recrawl.model import Replacement
+from recrawl.remember.sqlite import SqliteStore
+
+A, OLD = "http://a.example/", "old.warc.gz"
+N = 4_000
+N_FEW = 1_000  # steps of SQLite's machine; a row that is looked at takes several
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    """One resource, all of whose versions lie in one file."""
+    with closing(SqliteStore(tmp_path / "s.sqlite")) as store:
+        store.add([new(A)], T0)
+        kept = [replace(version(T0 + n), file=OLD, offset=10 * n, length=9) for n in range(N)]
+        done = completion(lease_of(store, A, T0), T0 + N, versions=tuple(kept))
+        assert store.complete([done], {OLD: 10 * N}) == [True]
+        yield store
+
+
+def n_steps(store: SqliteStore, work: Callable[[], object]) -> int:
+    n = 0
+
+    def step() -> int:
+        nonlocal n
+        n += 50
+        return 0
+
+    store._db._connection.set_progress_handler(step, 50)
+    try:
+        assert work()
+    finally:
+        store._db._connection.set_progress_handler(None, 0)
+    return n
+
+
+def test_the_versions_around_a_moment(store: SqliteStore) -> None:
+    known, middle = found(store, A).id, T0 + N / 2
+    for newest_first in (True, False):
+        span = {"until_at": middle} if newest_first else {"from_at": middle}
+        seen = n_steps(store, lambda: store.history(known, newest_first=newest_first, limit=1, **span))  # noqa: B023
+        assert seen < N_FEW
+
+
+def test_what_lies_at_one_place(store: SqliteStore) -> None:
+    assert n_steps(store, lambda: store.placed(OLD, 10 * N // 2)) < N_FEW
+
+
+@pytest.mark.parametrize("erased", [True, False])
+def test_one_version_that_goes(erased: bool, store: SqliteStore) -> None:
+    one = store.placed(OLD, 10 * N // 2)
+    made = Replacement(old=(), new={}, dropped=one, erased=erased)
+    assert n_steps(store, lambda: store.replace(made)) < N_FEW
+    assert [v.flag for v in store.versions() if v.at == one[0].at] == (["erased"] if erased else [])
+
+
+def test_the_number_of_one_that_comes_in_later(store: SqliteStore) -> None:
+    last = {"id": found(store, A).id, "at": T0 + 2 * N}
+    assert n_steps(store, lambda: store._db.rows("seq_before", last)) < N_FEW
