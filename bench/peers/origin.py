@@ -11,6 +11,7 @@ import sys
 import time
 
 WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "by", "a", "river")
+MARK = b"%-24s" % b"@"  # where each page says which one it is, so that no two are the same
 ROBOTS = b"User-agent: *\nDisallow: /private\nDisallow: /search?\nAllow: /\n"
 
 
@@ -22,7 +23,8 @@ def reply(body: bytes, kind: bytes) -> bytes:
 def page(n: int) -> bytes:
     lines = (" ".join(WORDS[(n + i + j) % len(WORDS)] for j in range(12)) for i in range(130))
     text = "".join(f"<p>{line}</p>\n" for line in lines)
-    return reply(f"<!doctype html><title>{n}</title>\n{text}".encode(), b"text/html; charset=utf-8")
+    document = b"<!doctype html><title>%s</title>\n%s" % (MARK, text.encode())
+    return reply(document, b"text/html; charset=utf-8")
 
 
 PAGES = [page(n) for n in range(64)]
@@ -55,7 +57,8 @@ class Origin(asyncio.Protocol):
         SEEN["first_s"] = SEEN["first_s"] or now
         SEEN["last_s"] = now
         SEEN["n"] += 1
-        return PAGES[hash(path) % len(PAGES)]
+        here = b"%s %s" % (path[-12:], str(self._transport.get_extra_info("sockname")[0])[-10:].encode())
+        return PAGES[hash(path) % len(PAGES)].replace(MARK, b"%-24s" % here, 1)
 
 
 async def main(port: int) -> None:

@@ -65,7 +65,8 @@ def stepped(finding: Finding) -> Standing:
     """Where the resource stands after the visit."""
     before, visit = finding.lease.standing, finding.visit
     if not visit.informative:
-        noise = replace(before.noise, disguise=finding.noise.disguise)
+        found = finding.noise
+        noise = replace(before.noise, disguise=found.disguise, disguised_at=found.disguised_at)
         return replace(before, last_at=visit.at, n_failures=before.n_failures + 1, noise=noise)
     known = visit.changed is not Changed.UNKNOWN
     changed = visit.changed is Changed.YES

@@ -29,7 +29,7 @@ ARTICLE = b"<html><title>Library</title><main><h1>A new library</h1>%s</main></h
 
 
 def _wall(name: str, reply: Reply, flag: str, **more: Any) -> Case:
-    """Something else than the article that we hold: kept with a flag, no change until seen twice."""
+    """Something else than the article that we hold: kept with a flag, no change until it stays."""
     figures: dict[str, Any] = {"replies": {"/": reply}, "before": ARTICLE, **more}
 
     def flagged(sight: Sight) -> bool:

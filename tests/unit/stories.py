@@ -13,6 +13,7 @@ from recrawl.detect.feed import Feed
 from recrawl.detect.json import Json
 from recrawl.detect.table import Tables
 from recrawl.detect.text import Text
+from recrawl.errors import ArchiveError
 from recrawl.finding import Finding, stepped
 from recrawl.live.judgement import Judgement, judged
 from recrawl.model import (
@@ -71,6 +72,10 @@ class Story:
         self.standing = stepped(finding)
         return judgement
 
+    def lose(self) -> None:
+        """All copies are gone."""
+        self._kept.clear()
+
     @property
     def n_masks(self) -> int:
         return len(self.standing.noise.masks)
@@ -105,6 +110,8 @@ class Story:
 
     def _judged(self, fetch: Fetch, repeat: Fetch | None = None) -> Judgement:
         def load(version: Version) -> Snapshot:
+            if version.digest not in self._kept:
+                raise ArchiveError("It is not there; look for it in a backup.")
             return Snapshot(body=self._kept[version.digest], media_type=version.media_type, url=URL)
 
         return judged(

@@ -220,3 +220,30 @@ def test_a_page_without_a_type_is_a_page() -> None:
         return b"<!DOCTYPE html><html><script>%d</script><p>Rain." % next(nonces)
 
     assert Story(media_type="").changed(serve, serve) == [UNKNOWN, NO]
+
+
+def test_an_earlier_copy_that_is_lost_does_not_keep_what_follows_from_being_judged() -> None:
+    story = Story()
+    story.visit(still("Rain."))
+    story.lose()
+    story.manner = Manner(ignore=("footer",))  # so that its fingerprint does not help either
+    *tries, given_up = (story.visit(still("Sun.")).visit for _ in range(4))
+    assert [visit.outcome for visit in tries] == [Outcome.UNREADABLE] * 3  # it may have been out of reach
+    assert (given_up.outcome, given_up.changed) == (Outcome.OK, UNKNOWN)
+    assert "takes its place" in given_up.evidence
+    assert story.changed(still("Sun."), still("Snow.")) == [NO, YES]
+
+
+def test_an_earlier_copy_that_can_no_longer_be_read_is_given_up_after_some_tries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def out_of_time(*_: object) -> Verdict:
+        return Verdict(changed=Changed.UNKNOWN, evidence="not done within 10 s")
+
+    story = Story()
+    story.visit(still("Rain."))
+    story.manner = Manner(ignore=("footer",))
+    monkeypatch.setattr(Text, "compare", out_of_time)
+    outcomes = [story.visit(still("Sun.")).visit.outcome for _ in range(4)]
+    assert outcomes == [*([Outcome.UNREADABLE] * 3), Outcome.OK]
+    assert story.changed(still("Snow.")) == [YES]  # the fingerprints alone say so

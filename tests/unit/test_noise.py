@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recrawl.detect import masks as shapes
 from recrawl.detect import noise as noises
+from recrawl.detect import turns
 from recrawl.model import SILENCE, Learned, Manner, Noise, Part, Standing
 
 words = st.lists(
@@ -101,6 +102,15 @@ def test_a_mask_that_fits_already_is_not_learned_twice_and_a_like_one_becomes_wi
 def test_there_is_an_end_to_how_much_is_learned() -> None:
     noise = learned(*(Part(f"p{i}", "1", "2") for i in range(1000)))
     assert len(noise.masks) == noises.N_MASKS
+
+
+def test_long_lines_leave_room_for_few_masks_and_none_for_turns() -> None:
+    line = "word " * 380
+    parts = [Part(f"p{i}", f"{line}1", f"{line}2") for i in range(64)]
+    assert 10 < len(learned(*parts).masks) < 20
+    assert not turns.alternating(SILENCE, parts, at=0.0).masks
+    assert len(turns.alternating(SILENCE, [Part("p", "1", "2"), *parts], at=0.0).masks) == 1
+    assert not learned(Part("p" * 400, "1", "2")).masks
 
 
 def tracked(noise: Noise, values: Sequence[str], archived: str = "price 0") -> Noise:

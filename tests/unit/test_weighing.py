@@ -120,13 +120,14 @@ WALLS = {
     b"<button>Accept all</button><button>Reject all</button>",
     "empty": b"<html><div id=root></div><script src=app.js></script></html>",
 }
+STRONG = WALLS["challenge"] + b"<p>We are checking your browser. Ray ID: 1"
 ARTICLE = page(
     "The council met on Monday and agreed on a budget for the new library. " * 8, lambda: "Imprint"
 )
 
 
 @pytest.mark.parametrize("flag", WALLS)
-def test_a_wall_is_kept_with_its_flag_and_counts_only_when_it_is_seen_twice(flag: str) -> None:
+def test_a_wall_is_kept_with_its_flag_and_counts_only_once_it_has_stood_for_hours(flag: str) -> None:
     story = Story()
     wall = WALLS[flag]
     story.visit(ARTICLE)
@@ -136,9 +137,11 @@ def test_a_wall_is_kept_with_its_flag_and_counts_only_when_it_is_seen_twice(flag
     assert doubted.version is not None
     assert doubted.version.flag == flag
     assert (story.standing.version, story.standing.since_at) == (held, 3_600.0)
+    outcomes = {story.visit(lambda: wall).visit.outcome for _ in range(5)}  # one an hour
+    assert outcomes == {Outcome.SUSPECT}
     confirmed = story.visit(lambda: wall)
     assert (confirmed.visit.outcome, confirmed.visit.changed) == (Outcome.OK, YES)
-    assert "twice" in confirmed.visit.evidence
+    assert "not for the first time" in confirmed.visit.evidence
     assert confirmed.version is not None
     assert not confirmed.version.flag
     assert story.visit(lambda: wall).visit.changed is NO
@@ -150,7 +153,22 @@ def test_a_wall_that_is_gone_at_the_next_visit_was_no_change(flag: str) -> None:
     story.visit(ARTICLE)
     story.visit(lambda: WALLS[flag])
     assert story.changed(ARTICLE) == [NO]
-    assert story.visit(lambda: WALLS[flag]).visit.outcome is Outcome.SUSPECT  # doubted afresh
+    outcomes = [story.visit(lambda: WALLS[flag]).visit.outcome for _ in range(6)]  # doubted afresh
+    assert outcomes == [Outcome.SUSPECT] * 6
+
+
+def test_walls_of_different_kinds_are_not_doubted_for_ever() -> None:
+    story = Story()
+    story.visit(ARTICLE)
+    walls = [WALLS["login"], WALLS["challenge"]] * 4
+    assert story.changed(*[lambda wall=wall: wall for wall in walls])[:7] == [UNKNOWN] * 6 + [YES]
+
+
+def test_a_resource_that_always_was_a_login_page_has_its_first_copy_at_the_second_visit() -> None:
+    story = Story()
+    first, second = (story.visit(lambda: STRONG) for _ in range(2))
+    assert (first.visit.outcome, second.visit.outcome) == (Outcome.SUSPECT, Outcome.OK)
+    assert story.standing.version is not None
 
 
 def test_a_second_look_that_fails_leaves_the_first_as_it_is() -> None:

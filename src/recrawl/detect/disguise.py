@@ -188,8 +188,9 @@ def _emptied(earlier: Sketch, now: Sketch) -> bool:
 
 
 def _alike(earlier: Sketch, now: Sketch) -> float:
-    together = earlier.words | now.words
-    return len(earlier.words & now.words) / len(together) if together else 1.0
+    had, has = earlier.words(), now.words()
+    together = had | has
+    return len(had & has) / len(together) if together else 1.0
 
 
 def _loads(page: Sketch, marks: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from recrawl.detect.edits import Edit, edits
-from recrawl.detect.masks import REST, Masks, says_something, shape
+from recrawl.detect.masks import REST, Masks
 from recrawl.model import Part
 
 N_PARTS = 200  # where more differ, it differs nearly everywhere
 _N_ALIKE = 20  # of more lines that differ in one place, those that differ in like ways are told once
-_MOST_ALIKE = 2_000  # lines that are looked at for that
-_LONGEST_ALIKE = 200  # characters of one of them
+_MOST_ALIKE = 10_000  # lines that are looked at for that
+_FIGURE = re.compile(r"\d[\d.,:'%/-]*")
 _MOST_TRIED = 20_000_000  # characters that are held against masks, each for every one: some seconds at worst
 _SHOWN_CHARACTERS = 40
 
@@ -104,16 +105,17 @@ _Pair = tuple[int | None, int | None]
 
 
 def _unlike(pairs: Sequence[_Pair], before: Placed, after: Placed) -> list[_Pair]:
-    """Without those that differ in the way in which another does: one mask for their place fits them all."""
+    """Without those in which nothing but figures differs, around words that are in another one too: one mask
+    for their place fits them all."""
     known: set[str] = set()
     left: list[_Pair] = []
     for i, j in pairs:
         if i is not None and j is not None:
-            went, came = before.lines[i], after.lines[j]
-            way = shape(went, came) if max(len(went), len(came)) <= _LONGEST_ALIKE else ""
-            if way in known:
-                continue
-            known |= {way} if says_something(way) else set()
+            words = _FIGURE.sub("0", before.lines[i])
+            if words == _FIGURE.sub("0", after.lines[j]) and any(map(str.isalpha, words)):
+                if words in known:
+                    continue
+                known.add(words)
         left.append((i, j))
     return left
 

@@ -139,7 +139,7 @@ class Structured:
         # Nor does it bound what a selector has to do.
         chosen = any(snapshot.lens.include or snapshot.lens.ignore for snapshot in snapshots)
         if packed or chosen or sum(len(snapshot.body) for snapshot in snapshots) > self._tame_bytes:
-            return shared().run(function, self._form, *snapshots)
+            return shared().run(function, self._form, *(replace(one, memo=None) for one in snapshots))
         try:
             return function(self._form, *snapshots)
         except Exception as problem:  # whatever strange bytes provoke; the pool does the same

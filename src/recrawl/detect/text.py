@@ -46,7 +46,8 @@ class Text:
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         """The magnitude is the share of words, of both together, that the other one lacks."""
-        old, new = _read(before), _read(after)
+        # Whoever keeps what is read asks for the places next.
+        old, new = (_read(side, placed=side.memo is not None) for side in (before, after))
         for reading, which in ((old, "earlier"), (new, "new")):
             if isinstance(reading, ParseFailed):
                 why = f"the {which} copy cannot be parsed ({reading.reason}: {reading.detail})"
@@ -84,20 +85,29 @@ def lines(snapshot: Snapshot) -> list[str] | None:
 
 def _read(snapshot: Snapshot, *, placed: bool = False) -> Reading | ParseFailed | None:
     """What a reader sees, line by line; None where there is nothing to read."""
-    lens = snapshot.lens
-    placed = placed or bool(lens.masks)
+    view = _view(snapshot.lens, placed=placed or bool(snapshot.lens.masks))
+    if snapshot.memo is None:
+        return _reading(snapshot, view)
+    kept = snapshot.memo.get(replace(view, placed=True), snapshot.memo.get(view))
+    if isinstance(kept, Reading):
+        return kept
+    found = snapshot.memo[view] = _reading(snapshot, view)
+    return found
+
+
+def _reading(snapshot: Snapshot, view: View) -> Reading | ParseFailed | None:
     beginning = snapshot.body[:1024]
     if is_html(snapshot):
         if len(snapshot.body) > html.MOST_BYTES:
             return None
-        reading = page.read(snapshot.body, snapshot.charset, _view(lens, placed=placed))
+        reading = page.read(snapshot.body, snapshot.charset, view)
         if isinstance(reading, ParseFailed):
             return reading
         return reading if sum(map(len, reading.lines)) <= _MOST_CHARACTERS else None
     media_type = snapshot.media_type.lower()
     if _textual(media_type) and b"\0" not in beginning and len(snapshot.body) <= _MOST_CHARACTERS:
         found = spelling.plain(charset.text(snapshot.body, snapshot.charset)).splitlines()
-        return Reading(found, [_PLACE] * len(found) if placed else [])
+        return Reading(found, [_PLACE] * len(found) if view.placed else [])
     return None
 
 

@@ -146,8 +146,7 @@ class Runner:
         lack = await self._call(self._lack)
         if lack and not self._patient:
             raise ArchiveError(f"Nothing can be visited now: {lack}.")
-        n_flying = len(self._flying)
-        n_free = self._trouble.n_allowed(lack, self.concurrency - n_flying, n_flying)
+        n_free = self._trouble.n_allowed(lack, len(self._flying), self.concurrency)
         if n_free and await self._call(self.loop.must_reprice, now):
             await self._call(self.loop.reprice, now)
         return n_free

@@ -33,7 +33,7 @@ class Trouble:
         self._n_met = 0  # in a row
         self._rest_until_at = 0.0
 
-    def n_allowed(self, lack: str, n_wanted: int, n_flying: int) -> int:
+    def n_allowed(self, lack: str, n_flying: int, n_most: int) -> int:
         """`lack` says what room there should be on the disk; empty where there is enough."""
         if lack:
             self._say(ROOM, f"Nothing new is visited for now: {lack}; then it goes on by itself.")
@@ -41,9 +41,9 @@ class Trouble:
         if not self._n_met:
             if self._told:  # there was no room; there is now
                 self._over()
-            return n_wanted
+            return n_most - n_flying
         resting = self._clock.now() < self._rest_until_at
-        return 0 if resting or n_flying else min(n_wanted, 1)
+        return 0 if resting or n_flying else 1
 
     def met(self, problem: Exception) -> None:
         """A visit could not be recorded, or none could be claimed."""

@@ -1,8 +1,8 @@
 """An answer that is there, weighed against the newest version: is it the resource, and did it change?
 
 First it is seen through the resource's lens. What looks like something else than the resource (a login page,
-a challenge) is doubted until it is seen twice. What differs is a change unless it is known to be noise, or a
-second look shows that it is.
+a challenge) is doubted until it has stood for hours. What differs is a change unless it is known to be noise,
+or a second look shows that it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,25 @@ from recrawl.live import wording
 from recrawl.live.bench import Bench, Judgement, named, plain
 from recrawl.live.snapshots import snapshot_of, version_of
 from recrawl.live.wording import told
-from recrawl.model import Changed, Fetch, Lease, Lens, Noise, Outcome, Part, Snapshot, Verdict, Version, Visit
+from recrawl.model import (
+    HOUR_S,
+    Changed,
+    Fetch,
+    Lease,
+    Lens,
+    Noise,
+    Outcome,
+    Part,
+    Snapshot,
+    Verdict,
+    Version,
+    Visit,
+)
+
+# Challenges and overloaded servers mostly let go within hours. Every retry is later than the one before: a
+# wall that stands for so long has been met six times.
+STANDS_S = 6 * HOUR_S
+N_TRIES = 3  # visits in a row on which the earlier copy could not be judged: it never will be
 
 
 def weighed(lease: Lease, fetch: Fetch, visit: Visit, bench: Bench, repeat: Fetch | None) -> Judgement:
@@ -30,7 +48,7 @@ def weighed(lease: Lease, fetch: Fetch, visit: Visit, bench: Bench, repeat: Fetc
         noise = replace(noises.tracked(noise, (), visit.at), disguise="", n_stayed=0)
         return Judgement(visit=told(visit, verdict), version=version, same_as=before, noise=noise)
     lens = noises.lens(lease.resource.effective.manner, noise)
-    after = replace(snapshot_of(fetch), lens=lens)
+    after = replace(snapshot_of(fetch), lens=lens, memo={})
     detector, fingerprint = bench.read(lease, after)
     version = replace(version, detector=named(detector, lens), fingerprint=fingerprint)
     if not fingerprint:
@@ -61,7 +79,7 @@ class _Case:
         """The newest version, seen through this lens; why not, where it cannot be read any more."""
         assert self.before is not None  # noqa: S101 - asked only where there is one
         try:
-            return replace(self.bench.load(self.before), lens=lens)
+            return replace(self.bench.load(self.before), lens=lens, memo={})
         except ArchiveError as problem:
             return f"the earlier copy cannot be read: {problem}"
 
@@ -74,18 +92,25 @@ def _weighed(case: _Case, after: Snapshot, version: Version, noise: Noise) -> Ju
         return Judgement(visit=told(case.visit, verdict), noise=replace(noise, disguise="", n_stayed=0))
     earlier = case.earlier(after.lens) if known else None
     likeness = _likeness(case.fetch, after, earlier if isinstance(earlier, Snapshot) else None)
-    if likeness and likeness != noise.disguise:
+    if likeness and not _stands(case, noise):
+        begun_at = noise.disguised_at if noise.disguise else case.visit.at
         return Judgement(
-            visit=replace(case.visit, outcome=Outcome.SUSPECT, evidence=wording.doubted(likeness)),
+            visit=replace(case.visit, outcome=Outcome.SUSPECT, evidence=wording.doubted(likeness, STANDS_S)),
             version=replace(version, flag=likeness),
-            noise=replace(noise, disguise=likeness),
+            noise=replace(noise, disguise=likeness, disguised_at=begun_at),
         )
     noise = replace(noise, disguise="")
     if earlier is None:
         judgement = _new(case, after, version, noise)
     else:
         judgement = _compared(case, earlier, after, version, noise)
-    return replace(judgement, visit=wording.twice(judgement.visit, likeness))
+    return replace(judgement, visit=wording.believed(judgement.visit, likeness))
+
+
+def _stands(case: _Case, noise: Noise) -> bool:
+    """Whether a disguise has been there for so long that it is what the resource now is. Which one it is may
+    differ from visit to visit. Where there is no copy yet, to see it again is enough: nothing can be lost."""
+    return bool(noise.disguise) and (case.before is None or case.visit.at - noise.disguised_at >= STANDS_S)
 
 
 def _likeness(fetch: Fetch, snapshot: Snapshot, before: Snapshot | None) -> str:
@@ -119,6 +144,10 @@ def _compared(
     assert case.before is not None  # noqa: S101 - there is an earlier copy
     verdict = _verdict(case, earlier, after, version, noise)
     if verdict.changed is Changed.UNKNOWN:
+        if case.lease.standing.n_failures >= N_TRIES:
+            # Whether it changed nobody will ever know; what comes next can be held against this one.
+            visit = replace(case.visit, evidence=f"{verdict.evidence}; this copy takes its place")
+            return Judgement(visit=visit, version=version, noise=replace(noise, alias="", n_stayed=0))
         return _unread(case.visit, version, noise, verdict.evidence)
     parts: Sequence[Part] = ()
     if case.masking and isinstance(earlier, Snapshot):
@@ -175,7 +204,7 @@ def _looked_twice(
 ) -> tuple[Noise, bool]:
     """What a second look, moments later, says of it: parts are noise, or (then it is True) the server takes
     turns. A wall, or an error in place of the resource, says nothing."""
-    again = replace(snapshot_of(repeat), lens=after.lens)
+    again = replace(snapshot_of(repeat), lens=after.lens, memo={})
     if was and case.detector.fingerprint(again) == was:
         noise = turns.taking_turns(noise, was, version.fingerprint)
         return turns.alternating(noise, case.detector.differing(after, again), case.visit.at), True
@@ -201,6 +230,8 @@ def _verdict(
             evidence=earlier,
         )
     verdict = case.detector.compare(earlier, after)
+    if verdict.changed is Changed.UNKNOWN and before.detector == version.detector:
+        return replace(verdict, changed=Changed.YES, magnitude=1.0)  # as the fingerprints say
     if verdict.changed is Changed.UNKNOWN and plain(before.detector) != case.detector.name:
         # The new copy can be read as what it is, the earlier one was something else: a change in meaning.
         evidence = f"it can be read as {case.detector.name} now"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recrawl.model import Lens, Verdict, Version, Visit
+from recrawl.model import HOUR_S, Lens, Verdict, Version, Visit
 
 LIKENESS = {
     "soft-404": "a page that says it is not there",
@@ -26,14 +26,15 @@ def told(visit: Visit, verdict: Verdict) -> Visit:
     )
 
 
-def doubted(likeness: str) -> str:
-    return f"it looks like {LIKENESS[likeness]}; that counts once it is seen twice"
+def doubted(likeness: str, stands_s: float) -> str:
+    hours = f"{stands_s / HOUR_S:.0f} hours"
+    return f"it looks like {LIKENESS[likeness]}; that counts once it has stood for {hours}"
 
 
-def twice(visit: Visit, likeness: str) -> Visit:
+def believed(visit: Visit, likeness: str) -> Visit:
     if not likeness:
         return visit
-    return replace(visit, evidence=f"{LIKENESS[likeness]}, seen twice: {visit.evidence}")
+    return replace(visit, evidence=f"{LIKENESS[likeness]}, and not for the first time: {visit.evidence}")
 
 
 def sameness(lens: Lens) -> str:

@@ -70,6 +70,7 @@ class Noise:
     n_stayed: int = 0  # visits in a row after which that was still the last one
     n_returns: int = 0  # how often an earlier content came back
     disguise: str = ""  # what the last answer looked like instead of the resource: a login page …
+    disguised_at: float = 0.0  # when it began to look like something else
     alias: str = ""  # the newest version's fingerprint through the present lens
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from recrawl.model.body import Body
@@ -28,6 +28,8 @@ class Snapshot:
     url: str = ""
     lens: Lens = CLEAR
     headers: tuple[Header, ...] = ()  # of the answer that brought it
+    # What was read of the body, by what was asked of it: so that one judgement reads it once. None: not kept.
+    memo: dict[object, object] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

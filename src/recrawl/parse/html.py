@@ -27,6 +27,9 @@ _BLOCKS = frozenset(
     )
 )
 
+_BLOCK_TAG = re.compile(rf"</?(?:{'|'.join(sorted(_BLOCKS))})(?:\s[^<>]*)?>")
+_TAG = re.compile(r"<[^<>]*>")
+
 # Some 20 KB of legal HTML keep the parser busy for seconds and fill 600 MB, because open formatting elements
 # are made anew in every block: the cost grows with the square of the number of tags, or of the attributes in
 # one tag. Depth cannot be told without parsing (a closing tag may close nothing), but both counts are bounded
@@ -63,8 +66,30 @@ def tame(body: bytes) -> bool:
 
 def visible(body: bytes, charset: str | None) -> str:
     """As `text`, here and now, for as long as it takes."""
-    tree = LexborHTMLParser(charsets.text(body, charset))
-    return "\n".join(line for _, line in seen(tree))
+    return "\n".join(all_lines(LexborHTMLParser(charsets.text(body, charset))))
+
+
+def all_lines(tree: LexborHTMLParser) -> list[str]:
+    """The lines that `seen` gives, without their blocks: several times as fast, since no node is looked at.
+
+    Read off the tree as it is written out: there `<` and `>` stand nowhere but around tags, and in what is
+    not written out as text. Where they do, or might, every node is looked at after all.
+    """
+    root = tree.root
+    if root is None:
+        return []
+    root.strip_tags(list(UNSEEN), recursive=True)
+    written = "".join(part.html or "" for part in root.iter() if part.tag != "head")
+    first, *others = written.split("<!--")
+    written = first + "".join(other.partition("-->")[2] for other in others)
+    broken = _BLOCK_TAG.sub("\x00", written)
+    text = _TAG.sub("", broken)
+    if "<" in text or "\x00" in written or "<xmp" in written or "<plaintext" in written:
+        return [line for _, line in seen(tree)]
+    text = text.replace("&nbsp;", " ").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    title = tree.css_first("head > title")
+    pieces = [title.text() if title is not None else "", *text.split("\x00")]
+    return [line for piece in pieces if (line := " ".join(piece.split()))]
 
 
 def seen(tree: LexborHTMLParser) -> Iterator[tuple[LexborNode | None, str]]:

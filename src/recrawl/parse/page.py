@@ -27,6 +27,9 @@ class View:
     placed: bool = False  # whether the place of every line is wanted
 
 
+_WHOLE = View()
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The lines that were read; `found` is False where nothing is there that was to be included."""
@@ -51,6 +54,9 @@ def reading(body: bytes, charset: str | None, view: View) -> Reading:
     """As `read`, here and now, for as long as it takes."""
     tree = LexborHTMLParser(charsets.text(body, charset))
     found = True
+    if view == _WHOLE:
+        lines = html.all_lines(tree)
+        return Reading(spelling.plain("\n".join(lines)).split("\n") if lines else [], [])
     if view.include or view.ignore or view.main:
         chosen = _chosen(tree, view)
         found = chosen is not None

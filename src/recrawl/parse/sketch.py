@@ -20,10 +20,13 @@ _CONSENT = (
     "#CybotCookiebotDialog, .fc-consent-root, #usercentrics-root, #cmpbox, #cmpwrapper, #consent-wall, "
     "#cookie-wall, .cookie-wall, .cookiewall, .consent-wall, #gdpr-consent, [id^=sp_message_container]"
 )
-_ADDRESSES = (("script[src]", "src"), ("iframe[src]", "src"), ("form[action]", "action"))
+_ADDRESSES = (("script", "src"), ("iframe", "src"), ("form", "action"))
+_SIGNS = "script[src], iframe[src], form[action]"
+_CHALLENGES = "[id*=captcha i], [class*=captcha i], [id*=challenge i], [class*=cf- i]"
 # Scripts without spaces between words: two characters are taken for one.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _MOST_TEXT = 4_000  # characters of the text that are kept
+_MOST_BODY = 100_000
 _MOST_WORDS = 5_000  # that are told apart
 _MOST_ADDRESSES = 100
 _MOST_CHARACTERS = 300  # of a title, a heading or an address
@@ -33,8 +36,7 @@ _MOST_CHARACTERS = 300  # of a title, a heading or an address
 class Sketch:
     title: str
     heading: str
-    text: str  # its beginning, without menus, headers and footers
-    words: frozenset[str]  # of the same, in lower case
+    body: str  # what is read, without menus, headers and footers
     n_words: int  # in the same
     n_words_in_all: int  # with menus, headers and footers
     n_words_of_consent: int  # in dialogs that ask for consent, which are counted nowhere else
@@ -42,6 +44,16 @@ class Sketch:
     n_forms: int
     addresses: tuple[str, ...]  # of scripts, frames and the targets of forms
     names: frozenset[str]  # ids and classes of what may be a challenge's
+
+    @property
+    def text(self) -> str:
+        """The beginning of what is read."""
+        return self.body[:_MOST_TEXT]
+
+    def words(self) -> frozenset[str]:
+        """What is read, each word once and in lower case. Made only where two pages are compared."""
+        spaced = self.body if self.body.isascii() else _UNSPACED.sub(r" \g<0> ", self.body)
+        return frozenset(spaced.lower().split()[:_MOST_WORDS])
 
 
 def sketch(body: Body, charset: str | None = None) -> Sketch | ParseFailed:
@@ -54,34 +66,38 @@ def sketch(body: Body, charset: str | None = None) -> Sketch | ParseFailed:
 def drawn(body: bytes, charset: str | None) -> Sketch:
     """As `sketch`, here and now, for as long as it takes."""
     tree = LexborHTMLParser(charsets.text(body, charset))
+    signs = tree.css(_SIGNS)
     addresses = tuple(
         (node.attributes.get(name) or "")[:_MOST_CHARACTERS].lower()
-        for selector, name in _ADDRESSES
-        for node in tree.css(selector)[:_MOST_ADDRESSES]
+        for tag, name in _ADDRESSES
+        for node in [node for node in signs if node.tag == tag and name in node.attributes][:_MOST_ADDRESSES]
     )
     names = frozenset(
         value.lower()
-        for node in tree.css("[id*=captcha i], [class*=captcha i], [id*=challenge i], [class*=cf- i]")[:20]
+        for node in tree.css(_CHALLENGES)[:20]
         for value in (node.attributes.get("id"), node.attributes.get("class"))
         if value
     )
     if tree.root is not None:
         tree.root.strip_tags(list(html.UNSEEN), recursive=True)
     title, heading = (_text(tree.css_first(selector)) for selector in ("head > title", "h1, h2"))
-    n_of_consent = _cut(tree.css(_CONSENT))
-    n_in_all = _n_words_in(tree.body)
-    n_passwords, n_forms = len(tree.css("input[type=password i]")), len(tree.css("form"))
-    _cut(tree.css(_AROUND))
+    consent, around = tree.css(_CONSENT), tree.css(_AROUND)
+    n_of_consent = _cut(consent)
+    n_in_all = _n_words_in(tree.body) if around else -1
+    inputs = tree.css("form, input[type=password i]")
+    n_forms = sum(node.tag == "form" for node in inputs)
+    if around:
+        _cut(tree.css(_AROUND))
     text = " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else ""
+    n_words = _n_words(text)
     return Sketch(
         title=title,
         heading=heading,
-        text=text[:_MOST_TEXT],
-        words=frozenset(_UNSPACED.sub(r" \g<0> ", text).lower().split()[:_MOST_WORDS]),
-        n_words=_n_words(text),
-        n_words_in_all=n_in_all,
+        body=text[:_MOST_BODY],
+        n_words=n_words,
+        n_words_in_all=n_words if n_in_all < 0 else n_in_all,
         n_words_of_consent=n_of_consent,
-        n_passwords=n_passwords,
+        n_passwords=len(inputs) - n_forms,
         n_forms=n_forms,
         addresses=addresses,
         names=names,

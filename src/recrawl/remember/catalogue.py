@@ -5,16 +5,18 @@ It lies in a file of its own that is gone afterwards, so that a million records 
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from recrawl.errors import BadUrlError
 from recrawl.model import Header, Hop
+from recrawl.remember.exchange import hops_of
 from recrawl.remember.foreign import Damage, Entry, Source, dated, entries, split, target
 from recrawl.remember.records import Record
 from recrawl.urls import joined, resource_url
@@ -23,7 +25,6 @@ PAGE = 500
 ANSWERS = frozenset({"response", "revisit", "resource"})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 HOP_S = 300.0  # a redirect's target was fetched within this time
-_VIA = re.compile(r"(\d{3}) (\S+) -> (\S*)")
 _TABLES = """
 CREATE TABLE record (
     id INTEGER PRIMARY KEY, source INTEGER, offset INTEGER, kind TEXT, url TEXT, at REAL, record_id TEXT,
@@ -152,12 +153,9 @@ class Catalogue:
 
     def _lead(self, record: Record) -> None:
         """Our own files say beside an answer through which redirects it was reached."""
-        hops = [found for line in bytes(record.block).split(b"\r\n") if (found := _via(line)) is not None]
-        if not hops:
-            return
-        first = _plain_url(hops[0].url)
-        if first:
-            text = "\n".join(f"{hop.status} {hop.url} {hop.location}" for hop in hops)
+        hops = hops_of(record)
+        if hops and (first := _plain_url(hops[0].url)):
+            text = json.dumps([asdict(hop) for hop in hops])
             self._db.execute(
                 "INSERT INTO via VALUES (?, ?, ?)", (record.field("WARC-Concurrent-To"), first, text)
             )
@@ -234,8 +232,7 @@ class Catalogue:
     def hops(self, listed: Listed) -> tuple[Hop, ...]:
         """The redirects that our own files say led here."""
         row = self._db.execute("SELECT hops FROM via WHERE concurrent = ?", (listed.record_id,)).fetchone()
-        parts = [line.split(" ") for line in row[0].split("\n")] if row else []
-        return tuple(Hop(status=int(status), url=url, location=to) for status, url, to in parts)
+        return tuple(Hop(**said) for said in json.loads(row[0])) if row else ()
 
     def _rows(self, condition: str, *values: object) -> list[Listed]:
         sql = f"SELECT id, {_COLUMNS} FROM record WHERE {condition}"  # noqa: S608  # all of it is ours
@@ -259,12 +256,6 @@ def _answer(record: Record) -> tuple[int | None, tuple[Header, ...]]:
     first, headers, _ = parts
     said = first.split(" ")[1:2]
     return (int(said[0]) if said and re.fullmatch(r"[1-5][0-9]{2}", said[0]) else None), headers
-
-
-def _via(line: bytes) -> Hop | None:
-    name, _, value = line.decode("utf-8", "replace").partition(": ")
-    found = _VIA.fullmatch(value) if name == "via" else None
-    return Hop(status=int(found[1]), url=found[2], location=found[3]) if found else None
 
 
 def _plain_url(text: str) -> str:

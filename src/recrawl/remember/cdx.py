@@ -17,7 +17,7 @@ from urllib.parse import unquote_to_bytes
 
 from yarl import URL
 
-from recrawl.remember.records import Record, places
+from recrawl.remember.records import Http, Record, places
 
 N_OPEN = 128  # indexes that are read side by side
 _INDEXED = frozenset({"response", "resource", "revisit"})
@@ -59,7 +59,7 @@ def lines(kept: Record, file: str, offset: int, length: int) -> Sequence[str]:
     http = kept.http()
     said = {
         "url": url,
-        "mime": "warc/revisit" if kept.kind == "revisit" else _media_type(kept),
+        "mime": "warc/revisit" if kept.kind == "revisit" else _media_type(kept, http),
         "status": "" if http.status is None else str(http.status),
         "digest": kept.field("WARC-Payload-Digest"),
         "length": str(length),
@@ -70,8 +70,8 @@ def lines(kept: Record, file: str, offset: int, length: int) -> Sequence[str]:
     return (f"{surt(url)} {stamp} {json.dumps({name: value for name, value in said.items() if value})}",)
 
 
-def _media_type(kept: Record) -> str:
-    said = kept.http().values("content-type") if kept.kind == "response" else [kept.field("Content-Type")]
+def _media_type(kept: Record, http: Http) -> str:
+    said = http.values("content-type") if kept.kind == "response" else [kept.field("Content-Type")]
     return "".join(said[:1]).partition(";")[0].strip().lower() or "unk"
 
 

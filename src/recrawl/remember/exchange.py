@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from yarl import URL
 
-from recrawl.model import Body, Fetch, Header, Outcome, digest
+from recrawl.model import Body, Fetch, Header, Hop, Outcome, digest
 from recrawl.parse.spool import MEMORY_BYTES, Joined
 from recrawl.remember.records import HTTP_ENCODING, Record, head, lines, record
 from recrawl.urls import is_file_url
@@ -17,6 +18,8 @@ from recrawl.urls import is_file_url
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit"
 _PROTOCOLS = {"HTTP/2": "h2", "HTTP/2.0": "h2", "HTTP/3": "h3", "HTTP/3.0": "h3"}
 _CUTS = frozenset({"length", "time", "disconnect"})
+_VIA = re.compile(rb"via: (\d{3}) (\S+) ->(?: ([^\r\n]*))?\r\n")
+_NOTE_BYTES = 1 << 20
 _ANSWER = "application/http; msgtype=response"
 _QUESTION = "application/http; msgtype=request"
 
@@ -65,6 +68,19 @@ def exchange(fetch: Fetch, origin: Origin | None) -> list[Record]:
     if facts:
         records.append(_metadata(fetch, answer, facts))
     return records
+
+
+def hops_of(beside: Record) -> list[Hop]:
+    """The redirects that led to an answer, as the note beside it says. They come first in it: what follows
+    may be a server's own words."""
+    hops: list[Hop] = []
+    if beside.kind == "metadata":
+        block, at = beside.block[:_NOTE_BYTES], 0
+        while found := _VIA.match(block, at):
+            status, url, location = (part.decode("utf-8", "replace") for part in found.groups(b""))
+            hops.append(Hop(url=url, status=int(status), location=location))
+            at = found.end()
+    return hops
 
 
 def stamp(at: float) -> str:

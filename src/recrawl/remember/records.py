@@ -12,6 +12,7 @@ import uuid
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -115,12 +116,17 @@ def head(first_line: str, fields: Iterable[Header], encoding: str = "utf-8") -> 
 
 def lines(fields: Iterable[Header], encoding: str = "utf-8") -> bytes:
     """Named fields, one a line. Nothing in them can end a line early: control characters are escaped."""
-    shown = ((_NOT_TOKEN.sub(_escaped, name), _one_line(value).strip(" ")) for name, value in fields if name)
-    return "".join(f"{name}: {value}\r\n" for name, value in shown).encode(encoding, "backslashreplace")
+    shown = [f"{_token(name)}: {_one_line(value).strip(' ')}\r\n" for name, value in fields if name]
+    return "".join(shown).encode(encoding, "backslashreplace")
+
+
+@lru_cache(maxsize=1024)  # the same few hundred names, in every record
+def _token(name: str) -> str:
+    return _NOT_TOKEN.sub(_escaped, name)
 
 
 def _one_line(text: str) -> str:
-    return _CONTROL.sub(_escaped, text)
+    return text if text.isprintable() else _CONTROL.sub(_escaped, text)
 
 
 def _escaped(found: re.Match[str]) -> str:

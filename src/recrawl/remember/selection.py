@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from recrawl.errors import BadUrlError, DamagedError
+from recrawl.remember.exchange import hops_of
 from recrawl.remember.records import Place, Record, Unreadable, places, read_from
 from recrawl.urls import resource_url
 
@@ -54,7 +55,6 @@ ORDER BY file, offset LIMIT 1000
 """
 _STEP_BYTES = 1 << 20
 _BESIDE = frozenset({"request", "metadata"})
-_VIA = re.compile(rb"^via: \d+ (\S+) -> ", re.MULTILINE)
 
 
 class Selection:
@@ -245,9 +245,9 @@ def _stamp(date: str) -> str:
 
 def _via(kept: Record | None) -> str:
     """The URL that was asked for, where redirects led from it."""
-    found = _VIA.search(bytes(kept.block)) if kept is not None and kept.kind == "metadata" else None
+    hops = hops_of(kept) if kept is not None else []
     try:
-        return resource_url(found[1].decode("utf-8", "replace")) if found else ""
+        return resource_url(hops[0].url) if hops else ""
     except BadUrlError:
         return ""
 

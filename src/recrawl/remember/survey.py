@@ -17,11 +17,11 @@ from typing import BinaryIO
 
 from recrawl.errors import ArchiveError
 from recrawl.remember import cdx
+from recrawl.remember.exchange import hops_of
 from recrawl.remember.records import Record, places
 from recrawl.remember.shelf import Files, opened
 
 ANSWERS = frozenset({"response", "revisit", "resource"})
-_VIA = re.compile(rb"(?m)^via: \d+ (\S+) -> ")
 _DIGEST = re.compile(r'"digest": "([^"]*)"')
 _NEAR_BYTES = 1 << 20  # what stands beside an answer is small
 
@@ -145,8 +145,8 @@ def sight_of(line: Line, answer: Record, beside: Iterable[Record | None]) -> Sig
     for record in beside:
         if record is None or record.field("WARC-Concurrent-To") != answer.id:
             break
-        if record.kind == "metadata" and (found := _VIA.search(bytes(record.block))):
-            owner = found[1].decode("utf-8", "replace")
+        if hops := hops_of(record):
+            owner = hops[0].url
     return Sight(
         line,
         answer.id,

@@ -14,9 +14,11 @@ _KNOWN = tuple(field.name for field in fields(Noise))
 
 def noise_text(noise: Noise) -> str | None:
     """Only what differs from silence; None where nothing does."""
+    if noise == SILENCE:  # as of nearly all
+        return None
     said = asdict(noise)
     kept = {name: said[name] for name in _KNOWN if getattr(noise, name) != getattr(SILENCE, name)}
-    return json.dumps(kept) if kept else None
+    return json.dumps(kept)
 
 
 def noise_of(text: str) -> Noise:
