@@ -70,7 +70,9 @@ def test_a_mask_that_is_undone_counts_again_and_is_not_learned_anew() -> None:
     story = Story()
     assert story.changed(rain, rain) == [UNKNOWN, NO]
     story.manner = Manner(unmask=(story.standing.noise.masks[0].place,))
+    n_repeats = story.n_repeats
     assert story.changed(rain, rain, rain) == [YES, YES, YES]
+    assert story.n_repeats == n_repeats  # there would be nothing to learn
 
 
 def test_json_and_tables_have_their_noise_too() -> None:

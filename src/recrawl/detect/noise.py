@@ -64,6 +64,12 @@ def in_force(manner: Manner, noise: Noise) -> tuple[Mask, ...]:
     return tuple(mask for mask in noise.masks if mask.place not in (manner.unmask or ()))
 
 
+def maskable(parts: Sequence[Part], manner: Manner) -> list[Part]:
+    """Without those that count whatever is learned of them."""
+    counts = set(manner.unmask or ())
+    return [part for part in parts if counts.isdisjoint((part.place, part.spot))]
+
+
 def worth_repeating(standing: Standing, parts: Sequence[Part], *, returned: bool) -> bool:
     """Whether a change should be looked at twice, since noise may be all it is. A second look costs a visit.
 

@@ -159,7 +159,10 @@ def _compared(
     returned = noises.short(version.fingerprint) in noise.recent
     wants_repeat = in_turn = False
     if case.repeat is None:
-        wants_repeat = case.masking and noises.worth_repeating(case.lease.standing, parts, returned=returned)
+        maskable = noises.maskable(parts, case.lease.resource.effective.manner)
+        wants_repeat = case.masking and noises.worth_repeating(
+            case.lease.standing, maskable, returned=returned
+        )
     elif case.repeat.outcome is Outcome.OK:
         noise, in_turn = _looked_twice(case, case.repeat, after, parts, version, was, noise)
     lens = noises.lens(case.lease.resource.effective.manner, noise)
