@@ -57,48 +57,19 @@ class Pacer:
         self.min_delay_s = min_delay_s
         self._gates: dict[str, _Gate] = {}
 
-    @asynccontextmanager
-    async def turn(
-        self, host: str, *, delay_s: float | None, patience_s: float, queue_s: float
-    ) -> AsyncIterator[Turn]:
+    def turn(self, host: str, *, delay_s: float | None, patience_s: float, queue_s: float) -> _Waiting:
         """Wait for one's turn: `delay_s` (None: what was last said) or the own delay after the last.
 
         Not if that would take longer than `patience_s` on the clock, nor longer than `queue_s` on the wall
         for others that are asking the same host.
         """
-        gate = self._gate(host)
-        try:
-            if gate.lock.locked():
-                async with asyncio.timeout(queue_s):
-                    await gate.lock.acquire()
-            else:  # taken at once: a timer for it would cost as much as all else here
-                await gate.lock.acquire()
-        except TimeoutError:
-            yield Turn(left_s=max(self.min_delay_s, delay_s or 0.0, 1.0))
-            return
-        try:
-            gate.delay_s = gate.delay_s if delay_s is None else delay_s
-            start_at = self._free_at(gate)
-            wait_s = max(0.0, start_at - self.clock.now())
-            if wait_s > patience_s:
-                yield Turn(left_s=wait_s)
-                return
-            while (left_s := start_at - self.clock.now()) > 0.0:  # a sleep may end a little early
-                await self.clock.sleep(left_s)
-            turn = Turn(waited_s=wait_s)
-            try:
-                yield turn
-            finally:
-                gate.ended_at = self.clock.now()
-                gate.held_until_at = max(gate.held_until_at, gate.ended_at + turn.hold_s)
-        finally:
-            gate.lock.release()
+        return _Waiting(self, self._gate(host), delay_s, patience_s, queue_s)
 
     def free_at(self, host: str) -> float:
         """When the host may be asked next, as far as is known here."""
-        return self._free_at(self._gate(host))
+        return self.free_from(self._gate(host))
 
-    def _free_at(self, gate: _Gate) -> float:
+    def free_from(self, gate: _Gate) -> float:
         return max(gate.ended_at + max(self.min_delay_s, gate.delay_s), gate.held_until_at)
 
     def _gate(self, host: str) -> _Gate:
@@ -115,6 +86,55 @@ class Pacer:
             for host, gate in self._gates.items()
             if gate.lock.locked() or gate.ended_at > long_ago or gate.held_until_at > now
         }
+
+
+class _Waiting:
+    """`async with` it: in the block it is one's turn. A class of its own, since every request passes here and
+    a generator would cost as much as all else in it."""
+
+    __slots__ = ("_delay_s", "_gate", "_pacer", "_patience_s", "_queue_s", "_turn")
+
+    def __init__(
+        self, pacer: Pacer, gate: _Gate, delay_s: float | None, patience_s: float, queue_s: float
+    ) -> None:
+        self._pacer = pacer
+        self._gate = gate
+        self._delay_s = delay_s
+        self._patience_s = patience_s
+        self._queue_s = queue_s
+        self._turn: Turn | None = None  # there is one while the gate is ours
+
+    async def __aenter__(self) -> Turn:
+        pacer, gate = self._pacer, self._gate
+        try:
+            if gate.lock.locked():
+                async with asyncio.timeout(self._queue_s):
+                    await gate.lock.acquire()
+            else:  # taken at once: a timer for it would cost as much as all else here
+                await gate.lock.acquire()
+        except TimeoutError:
+            return Turn(left_s=max(pacer.min_delay_s, self._delay_s or 0.0, 1.0))
+        try:
+            gate.delay_s = gate.delay_s if self._delay_s is None else self._delay_s
+            start_at = pacer.free_from(gate)
+            wait_s = max(0.0, start_at - pacer.clock.now())
+            if wait_s > self._patience_s:
+                gate.lock.release()
+                return Turn(left_s=wait_s)
+            while (left_s := start_at - pacer.clock.now()) > 0.0:  # a sleep may end a little early
+                await pacer.clock.sleep(left_s)
+        except BaseException:
+            gate.lock.release()
+            raise
+        self._turn = Turn(waited_s=wait_s)
+        return self._turn
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._turn is not None:
+            gate = self._gate
+            gate.ended_at = self._pacer.clock.now()
+            gate.held_until_at = max(gate.held_until_at, gate.ended_at + self._turn.hold_s)
+            gate.lock.release()
 
 
 class Errand:
