@@ -12,11 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.faults.counts import n_times
 from tests.foreign import answer, day, warc
 
 from recrawl.app.build import open_house
 
-N_KILLS = int(os.environ.get("RECRAWL_FAULT_COUNT", "3"))
+N_KILLS = n_times(20, 3)
 N_BODIES = 24
 MIB = 2**20
 RECRAWL = [sys.executable, "-m", "recrawl"]

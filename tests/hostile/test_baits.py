@@ -31,6 +31,7 @@ BOUNDED = {"recrawl.parse.charset._META": 1024, "recrawl.parse.charset._COMMENT"
 # These are only ever matched at the beginning of a line or a text; to search for them would be quadratic.
 MATCHED = {
     "recrawl.detect.choose._JSON",
+    "recrawl.detect.masks._MASKED",
     "recrawl.observe.robots._AGENT_LINE",
     "recrawl.observe.robots._OUTSIDE_GROUPS",
     "recrawl.parse.rdf._DECLARED",

@@ -108,7 +108,9 @@ class Runner:
                     break
                 wake_at = now + self.look_again_s * self.clock.speed
                 try:
-                    n_free = await self._n_free(now)
+                    await self._give_back()
+                    lack = await self._lacking()
+                    n_free = self._trouble.n_allowed(lack, len(self._flying), self.concurrency)
                     if n_free and await self._claim(now, n_free):
                         continue
                     if once and not self._busy() and await self._call(self._nothing_left, began_at):
@@ -129,7 +131,7 @@ class Runner:
         self._watchers.append(landed.append)
         try:
             await self._call(self.loop.start, self.clock.now())
-            await self._n_free(self.clock.now())
+            await self._lacking()
             self._take_off(await claimed(resource, loop=self.loop, worker=self._worker, clock=self.clock))
             while self._busy() and self._problem is None:
                 await self._pause(self.look_again_s * self.clock.speed)
@@ -140,18 +142,15 @@ class Runner:
             raise self._problem
         return landed[0]
 
-    async def _n_free(self, now: float) -> int:
-        """How many visits may be begun now; the price is found anew where that is to be."""
-        await self._give_back()
+    async def _lacking(self) -> str:
         lack = await self._call(self._lack)
         if lack and not self._patient:
             raise ArchiveError(f"Nothing can be visited now: {lack}.")
-        n_free = self._trouble.n_allowed(lack, len(self._flying), self.concurrency)
-        if n_free and await self._call(self.loop.must_reprice, now):
-            await self._call(self.loop.reprice, now)
-        return n_free
+        return lack
 
     async def _claim(self, now: float, n_free: int) -> bool:
+        if await self._call(self.loop.must_reprice, now):
+            await self._call(self.loop.reprice, now)
         leases = await self._call(self.loop.due, now, n_free)
         for lease in leases:
             self._take_off(lease)
