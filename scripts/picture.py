@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.app.demo import START_AT
-from recrawl.evaluate.measures import score
+from recrawl.evaluate.plain import plain_score
 from recrawl.evaluate.uniform import uniform_visits
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.virtual import VirtualClock
@@ -56,8 +56,8 @@ def freshness(world: TraceWorld, per_day: float, seed: int) -> tuple[float, floa
         len(world.resources), len(seen), start_at=START_AT, end_at=END_AT, rng=np.random.default_rng(seed)
     )
     return (
-        score(world.events, seen.id, seen.at, start_at=START_AT, end_at=END_AT).freshness,
-        score(world.events, *even, start_at=START_AT, end_at=END_AT).freshness,
+        plain_score(world.events, seen.id, seen.at, start_at=START_AT, end_at=END_AT).freshness,
+        plain_score(world.events, *even, start_at=START_AT, end_at=END_AT).freshness,
     )
 
 

@@ -1,13 +1,14 @@
 """Loops that are compiled to machine code, where a loop is the natural form and columns are not.
 
-A compiled function may call others; all of them take and return plain numbers and arrays. What was compiled is
-kept beside the source, or in the user's cache folder, so that only the first call waits for it.
+A compiled function may call others; all of them take and return plain numbers and arrays. What was compiled
+is kept beside the source, or in the user's cache folder, so that only the first call waits for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from recrawl.errors import BadInputError
 
@@ -24,4 +25,34 @@ def compiled(function: F) -> F:
             "`pip install 'recrawl[simulate]'`."
         ) from error
     # Division by zero gives infinity, as in NumPy; other threads may run meanwhile.
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy")(function))
+    made = njit(cache=True, nogil=True, error_model="numpy")(function)
+    _stamp(made, function)
+    return cast(F, made)
+
+
+def callable_when_compiled(*functions: Callable[..., object]) -> None:
+    """Plain functions that compiled ones may call; they stay plain for everybody else."""
+    from numba.extending import register_jitable
+
+    for function in functions:
+        register_jitable(error_model="numpy")(function)
+
+
+def _stamp(made: Any, function: Callable[..., object]) -> None:
+    """Numba compiles anew when the file that a function is in has changed; here, also when another file has
+    that holds something it calls."""
+    kept: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):
+        files = sorted(path for path in _files(function, set()) if path.is_file())
+        kept._source_stamp = (kept._source_stamp, [(file.stat().st_mtime_ns, file.name) for file in files])
+
+
+def _files(function: Any, known: set[Any]) -> set[Path]:
+    """Where the function is, and all of ours that it calls, directly or not."""
+    plain = getattr(function, "py_func", function)
+    code = getattr(plain, "__code__", None)
+    if code is None or plain in known or not plain.__module__.startswith("recrawl."):
+        return set()
+    known.add(plain)
+    called = (plain.__globals__.get(name) for name in code.co_names)
+    return {Path(code.co_filename)}.union(*(_files(one, known) for one in called if callable(one)))

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from recrawl.model import (
     Adoption,
@@ -69,8 +69,7 @@ class Handler(Protocol):
     else for its kind, else (where the kind is auto) for the media type of the copy held.
 
     Whatever it needs of the web it asks of `web`, so that robots.txt, the shield, the delays and the limits
-    hold for it too. Remote trouble comes back as a value.
-    """
+    hold for it too. Remote trouble comes back as a value."""
 
     schemes: frozenset[str]  # http and https cannot be claimed
     kinds: frozenset[Kind]
@@ -109,8 +108,7 @@ class Detector(Protocol):
 class Forecasts(Protocol):
     """What may happen within `t_s` seconds after each resource's last informative visit.
 
-    The last axis of `t_s` and of what comes back runs over the resources.
-    """
+    The last axis of `t_s` and of what comes back runs over the resources."""
 
     def survival(self, t_s: Floats) -> Floats: ...  # S(t) = P(no change within t)
     def survival_integral(self, t_s: Floats) -> Floats: ...  # integral of S from 0 to t
@@ -120,19 +118,22 @@ class Forecasts(Protocol):
     def pick(self, rows: Ints) -> Forecasts: ...
 
 
-class Predictor(Protocol):
-    """Learns from visits, forecasts changes. Forecasting changes no state and sees nothing after `now`.
-
-    What it keeps of one resource is a row of `width` numbers, so that the store can carry it from run to
-    run and from worker to worker.
-    """
+@runtime_checkable
+class Learner(Protocol):
+    """Learns from visits. What it keeps of one resource is a row of `width` numbers, so that the store can
+    carry it from run to run and from worker to worker."""
 
     width: int
 
     def learn(self, seen: Seen) -> None: ...
-    def forecast(self, batch: Batch, now: float) -> Forecasts: ...
     def memory(self, ids: Ints) -> Floats: ...  # shape (n, width)
     def recall(self, ids: Ints, rows: Floats) -> None: ...
+
+
+class Predictor(Learner, Protocol):
+    """Forecasts changes. That changes no state and sees nothing after `now`."""
+
+    def forecast(self, batch: Batch, now: float) -> Forecasts: ...
 
 
 class Goal(Protocol):
@@ -152,7 +153,8 @@ class Quote(Protocol):
 
 class Policy(Protocol):
     """Quotes gaps. What does not depend on the price is worked out once, since the budget tries many
-    prices. Pure. Rules that know no price quote the same gaps at every one."""
+    prices. Pure: one that goes by more than the batch carries is a `Learner` too, decides as it learns and
+    quotes what it decided. Rules that know no price quote the same gaps at every one."""
 
     name: str
 
@@ -188,8 +190,7 @@ class Archive(Protocol):
 class Store(Protocol):
     """Resources, settings, visits, versions, plans and leases.
 
-    A visit is acknowledged when `complete` has returned; nothing acknowledged is lost by a crash.
-    """
+    A visit is acknowledged when `complete` has returned; nothing acknowledged is lost by a crash."""
 
     # what is watched
     def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]: ...  # added, known before
@@ -294,7 +295,6 @@ class Store(Protocol):
     def note(self, key: str, value: str | None = None) -> str | None: ...  # small facts: the price …
     def exchange(self, key: str, expected: str | None, value: str) -> bool:
         """Note `value` if what is noted is still `expected`; all processes together see one order.
-
         The note `said` is the store's own: it changes whenever resources, tags or settings do."""
 
     def close(self) -> None: ...

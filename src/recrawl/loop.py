@@ -1,7 +1,7 @@
 """The one loop: due, absorb, reprice.
 
 Both shells drive it, the live one on the wall clock and the simulator on a virtual one. It reads no clock
-and touches no network; what it knows is in the store and in the predictor's memory.
+and touches no network; what it knows is in the store and in the memories of predictor and policy.
 
     due      which resources may be visited now: planned, polite, and within the allowance
     absorb   visits in, learning done, next plans out; one transaction
@@ -14,20 +14,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan
-from zlib import crc32
 
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy, Predictor, Store
 from recrawl.errors import StoreError
 from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
+from recrawl.memories import Memories
 from recrawl.model import (
     DAY_S,
     Adoption,
     Batch,
     Completion,
     Floats,
-    Ints,
     Lease,
     Plan,
     Plans,
@@ -50,7 +49,8 @@ class Absorbed:
 
 
 class Loop:
-    """`per_day` is the budget in visits a day; None means no limit but the smallest gaps."""
+    """`per_day` is the budget in visits a day; None means no limit, and every visit at `free_price`: 0, where
+    the smallest gaps alone keep visits apart, or what a simulation asks for."""
 
     def __init__(
         self,
@@ -63,6 +63,7 @@ class Loop:
         reprice_every_s: float = 3_600.0,
         lease_s: float = 300.0,
         by: str = "",
+        free_price: float = 0.0,
     ) -> None:
         self.store = store
         self.predictor = predictor
@@ -73,9 +74,9 @@ class Loop:
         self.lease_s = lease_s
         self.by = by  # the process that this loop runs in
         self.price = nan
+        self.free_price = free_price
         self._terms: Terms | None = None
-        # A predictor must never be given another's memory for its own.
-        self._signature = float(crc32(type(predictor).__qualname__.encode()))
+        self._memories = Memories(predictor, policy)
 
     def start(self, now: float) -> None:
         """Take up the price of the last run, if it was found for the same rule and budget."""
@@ -140,12 +141,12 @@ class Loop:
             return []
         if isnan(self.price):
             self.reprice(now)
-        self._remember(findings)
-        self.predictor.learn(seen(findings))
+        self._memories.remember(findings)
+        self._memories.learn(seen(findings))
         standings = [stepped(finding) for finding in findings]
         plans = self._plans(findings, standings, now)
         ids = np.array([finding.visit.resource_id for finding in findings], dtype=np.int64)
-        memory = self.predictor.memory(ids)
+        memory = self._memories.rows(ids)
         done = [
             Completion(
                 lease=finding.lease,
@@ -155,7 +156,7 @@ class Loop:
                     # a retry is no gap of the policy's: the present gap stays what it was
                     gap_s=plan.gap_s if finding.visit.informative else standing.gap_s,
                     due_at=plan.due_at,
-                    memory=(self._signature, *memory[i].tolist()),
+                    memory=memory[i],
                 ),
                 plan=plan,
                 gate_at=gate_after(finding),
@@ -185,20 +186,15 @@ class Loop:
         """
         if isnan(self.price):
             self.reprice(now)
-        self._remember([chain.findings[0] for chain in chains])
-        self.predictor.learn(seen([f for chain in chains if chain.told is None for f in chain.findings]))
+        self._memories.adopt(chains, fresh)
         ids = np.array([chain.findings[0].visit.resource_id for chain in chains], dtype=np.int64)
-        for i, chain in enumerate(chains):
-            if chain.told is not None:
-                anew = fresh()
-                anew.learn(replace(chain.told, id=np.zeros_like(chain.told.id)))
-                self.predictor.recall(ids[i : i + 1], anew.memory(np.zeros(1, np.int64)))
         standings = [chain.adopted() for chain in chains]
         plans = self._plans([chain.findings[-1] for chain in chains], standings, now)
-        memory = self.predictor.memory(ids)
         past = [
-            chain.adoption(replace(standing, memory=(self._signature, *row)), plan)
-            for chain, standing, plan, row in zip(chains, standings, plans, memory.tolist(), strict=True)
+            chain.adoption(replace(standing, memory=row), plan)
+            for chain, standing, plan, row in zip(
+                chains, standings, plans, self._memories.rows(ids), strict=True
+            )
         ]
         accepted = self.store.adopt(past, now=now, files=files)
         return [adoption if ok else None for adoption, ok in zip(past, accepted, strict=True)]
@@ -207,13 +203,16 @@ class Loop:
         """Find the price that the budget can pay, and plan every resource anew at it."""
         said = self.store.note("said")
         batch, memory = self.store.batch()
-        self._recall(batch.id, memory)
+        self._memories.recall(batch.id, memory)
         demand = 0.0
-        self.price = 0.0 if isnan(self.price) or not len(batch) else self.price
+        self.price = self.free_price if isnan(self.price) or not len(batch) else self.price
         if len(batch):
             forecasts = self.predictor.forecast(batch, now)
             quote = self.policy.quote(batch, forecasts)
-            self.price = 0.0 if self.per_day is None else price_for(quote, self.per_day, guess=self.price)
+            if self.per_day is None:
+                self.price = self.free_price
+            else:
+                self.price = price_for(quote, self.per_day, guess=self.price)
             demand = demand_per_day(quote, self.price)
             # Only plans that a forecast made are made anew: a first look stays first, a retry backs off.
             rows = np.flatnonzero(np.isfinite(batch.since_at) & (batch.n_failures == 0))
@@ -250,18 +249,6 @@ class Loop:
 
     def _exchanged(self, kept: str | None, allowance: Allowance) -> bool:
         return self.store.exchange("allowance", kept, f"{allowance.saved!r}|{allowance.at!r}")
-
-    def _recall(self, ids: Ints, rows: Floats) -> None:
-        if rows.shape[1] == self.predictor.width + 1:
-            ours = rows[:, 0] == self._signature
-            self.predictor.recall(ids[ours], rows[ours, 1:])
-
-    def _remember(self, findings: Sequence[Finding]) -> None:
-        """The store's memory of a resource is the truth: another worker may have learned since."""
-        kept = [f for f in findings if len(f.lease.standing.memory) == self.predictor.width + 1]
-        if kept:
-            ids = np.array([f.visit.resource_id for f in kept], dtype=np.int64)
-            self._recall(ids, np.array([f.lease.standing.memory for f in kept]))
 
     def _plans(self, findings: Sequence[Finding], standings: Sequence[Standing], now: float) -> list[Plan]:
         told = [i for i, standing in enumerate(standings) if not standing.n_failures]

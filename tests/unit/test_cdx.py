@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from recrawl.model import Fetch, Outcome, Request, Version
 from recrawl.remember import cdx
@@ -58,6 +60,22 @@ def archive_in(folder: Path, max_bytes: int = 1_000_000) -> WarcArchive:
 )
 def test_urls_that_show_the_same_thing_share_a_key(url: str, key: str) -> None:
     assert cdx.surt(url) == key
+
+
+HOSTS = st.from_regex(r"\A(www[0-9]?\.)?[a-z0-9-]{1,3}(\.[a-z0-9-]{1,3}){0,2}\Z")
+ENDS = st.from_regex(r"\A(:[0-9]{1,4}|:[1-5][0-9]{4})?(/[aB0._~-]{0,3}){0,4}(\?[aB&=0._~-]{0,8})?\Z")
+
+
+@given(st.sampled_from(["http", "https"]), HOSTS, ENDS)
+@example("https", "www.a", ":443/A/?b=1&a&a=0&B")
+@example("http", "a", ":0080/a.b/../c//")
+def test_the_fast_way_to_a_key_and_the_careful_one_agree(scheme: str, host: str, end: str) -> None:
+    url = f"{scheme}://{host}{end}"
+    assert cdx._plain_surt(url) in ("", cdx._any_surt(url))
+
+
+def test_most_urls_go_the_fast_way() -> None:
+    assert cdx._plain_surt("https://www.example.org:4443/News/2026/a_b-c.html?id=7&Page=2")
 
 
 def test_a_line_leads_to_its_record(tmp_path: Path) -> None:

@@ -13,13 +13,15 @@ from recrawl.detect.exact import Exact
 from recrawl.detect.json import Json
 from recrawl.detect.text import Text
 from recrawl.errors import DamagedError
-from recrawl.live.judgement import Judgement, judged
+from recrawl.live.judgement import SMALL_BYTES, Bench, Judgement, judged, quick
 from recrawl.model import (
     Changed,
+    Effective,
     Failure,
     Fetch,
     Kind,
     Lease,
+    Manner,
     Outcome,
     Request,
     Resource,
@@ -210,3 +212,26 @@ def test_a_certificate_that_was_not_verified_is_in_the_evidence(outcome: Outcome
     said = "the server's certificate was not verified"
     assert said in judge(fetch(outcome, unverified=True)).visit.evidence
     assert said not in judge(fetch(outcome)).visit.evidence
+
+
+def test_only_what_takes_a_moment_may_be_judged_while_others_wait(first: Version) -> None:
+    def never(_: Version) -> Snapshot:
+        raise AssertionError
+
+    bench = Bench(DETECTORS, detector_name, never)
+    plain = fetch(headers=(("Content-Type", "text/plain"),))
+    at_once = [(None, fetch()), (None, plain), (first, fetch()), (replace(first, gone=True), fetch())]
+    at_once += [(first, fetch(Outcome.NOT_MODIFIED, b"")), (first, fetch(Outcome.GONE, b"", status=404))]
+    for before, came in at_once:
+        assert quick(lease(before), came, bench)
+        named = {"detectors": DETECTORS, "choose": detector_name}
+        judgement = judged(lease(before), came, fetch_id="f", load=never, **named)  # type: ignore[arg-type]
+        assert not judgement.wants_repeat
+    assert not quick(lease(first), fetch(body=OTHER_WORDS), bench)  # the earlier copy must be read
+    assert not quick(lease(), fetch(body=b"<p>" * 2_000), bench)  # not even a page of this size need be tame
+    assert not quick(lease(), fetch(body=b" " * (SMALL_BYTES + 1)), bench)
+    json = fetch(body=b"{}", headers=(("Content-Type", "application/json"),))
+    assert not quick(lease(), json, bench)  # whoever judges it does not say so
+    chosen = Effective(manner=Manner(include=("css:p",)))
+    asked = replace(lease(), resource=replace(lease().resource, effective=chosen))
+    assert not quick(asked, fetch(), bench)  # to choose may take long

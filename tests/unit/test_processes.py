@@ -5,7 +5,23 @@ import pytest
 
 from recrawl.errors import BadSettingError
 from recrawl.model import DAY_S
-from recrawl.simulate.processes import Bursty, Daily, Given, Never, Periodic, Poisson, Process
+from recrawl.simulate.processes import (
+    Ageing,
+    Bred,
+    Bursty,
+    Daily,
+    Drifting,
+    Dying,
+    Given,
+    Mixed,
+    Never,
+    Periodic,
+    Poisson,
+    Process,
+    Switching,
+    Weekly,
+    week_of,
+)
 
 YEAR_S = 365 * DAY_S
 MONDAY_AT = 4 * DAY_S  # 1970-01-05
@@ -17,6 +33,9 @@ EVERY_KIND: list[tuple[Process, float]] = [
     (Daily(8.0, jitter_s=1800.0), 1.0),
     (Daily(8.0, jitter_s=1800.0, weekdays_only=True), 5 / 7),
     (Bursty(5.0, branching=0.7, decay_s=1800.0), 5.0),
+    (Weekly(3.0), 3.0),
+    (Bred(Weekly(2.0), branching=0.5, decay_s=1800.0), 4.0),
+    (Switching(6.0, times=10.0, slow_s=4 * DAY_S, fast_s=DAY_S), 6.0),
 ]
 
 
@@ -49,6 +68,12 @@ def test_another_seed_draws_other_times(process: Process) -> None:
     one = process.events(0.0, 30 * DAY_S, np.random.default_rng(1))
     other = process.events(0.0, 30 * DAY_S, np.random.default_rng(2))
     assert not np.array_equal(one, other)
+
+
+def test_whole_numbers_will_do_as_parameters() -> None:
+    whole = Bursty(3, 0, 1800).events(0, 30 * 86_400, np.random.default_rng(1))
+    assert np.array_equal(whole, Bursty(3.0, 0.0, 1800.0).events(0.0, 30 * DAY_S, np.random.default_rng(1)))
+    assert len(Periodic(3600, 60).events(0, 86_400, np.random.default_rng(1))) == 24
 
 
 def test_given_times_come_back_sorted_and_the_window_opens_after_its_start() -> None:
@@ -89,6 +114,16 @@ def test_bursts_under_way_when_a_window_opens_are_in_it() -> None:
         lambda: Bursty(1.0, branching=1.0),
         lambda: Periodic(0.0),
         lambda: Daily(24.0),
+        lambda: Mixed(1.0, shape=0.0),
+        lambda: Poisson(np.array([1.0, -1.0])),
+        lambda: Weekly(1.0, (1.0,) * 24),
+        lambda: Weekly(1.0, (0.0,) * 168),
+        lambda: week_of([1.0] * 23),
+        lambda: Drifting(1.0, spread_per_year=-0.1),
+        lambda: Switching(1.0, times=0.0),
+        lambda: Ageing(1.0, 0.0),
+        lambda: Dying(Poisson(1.0), 0.0),
+        lambda: Bred(Poisson(1.0), branching=1.0),
     ],
 )
 def test_an_impossible_process_is_refused_with_what_to_choose(impossible: type[Process]) -> None:

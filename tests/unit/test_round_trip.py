@@ -125,8 +125,12 @@ def history(house: House) -> tuple[object, object]:
     return visits, versions
 
 
+def brings_something(steps: list[Step]) -> bool:
+    return any(step.outcome is not Outcome.NOT_MODIFIED for step in steps)
+
+
 @settings(max_examples=25, deadline=None)
-@given(steps=st.lists(STEPS, min_size=1, max_size=8))
+@given(steps=st.lists(STEPS, min_size=1, max_size=8).filter(brings_something))
 def test_any_run_of_answers_comes_back_from_show_export_and_import(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Step]
 ) -> None:

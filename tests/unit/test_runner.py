@@ -11,6 +11,7 @@ from tests.parity.test_parity import Shelf
 from recrawl.detect.exact import Exact
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.clock import WallClock
+from recrawl.live.ground import Brought, Ground
 from recrawl.live.runner import Landed, Runner
 from recrawl.loop import Loop
 from recrawl.model import Fetch, NewResource, Outcome, Part, Request, Snapshot, Verdict
@@ -83,3 +84,41 @@ def test_a_page_that_is_hard_to_judge_holds_up_nobody_else() -> None:
     assert set(when) == set(hosts)
     assert when["hard"] >= HARD_S
     assert max(at for host, at in when.items() if host != "hard") < HARD_S / 2
+
+
+class Strange(Pondering):
+    """Says that it takes no time, and fails over some."""
+
+    def at_once(self, snapshot: Snapshot) -> bool:
+        return b"slow" not in bytes(snapshot.body)
+
+    def fingerprint(self, snapshot: Snapshot) -> str:
+        if b"strange" in bytes(snapshot.body):
+            raise RuntimeError
+        return Exact().fingerprint(snapshot)
+
+
+def test_a_page_that_cannot_be_judged_takes_none_of_those_that_came_with_it_along() -> None:
+    store, now = MemoryStore(), WallClock().now()
+    hosts = ["strange", "plain", "slow"]
+    store.add([NewResource(url=f"http://{host}/", host=host) for host in hosts], now)
+    loop = Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=None)
+    ground = Ground(
+        loop=loop,
+        archive=Shelf(),
+        detectors={"exact": Strange(), "text": Strange()},
+        choose=lambda *_, **__: "exact",
+        min_delay_s=0.0,
+    )
+    loop.start(now)
+    brought: list[Brought] = []
+    for lease in loop.due(now, 9):
+        fetch = asyncio.run(Instant().fetch(Request(url=lease.resource.url)))
+        quick = ground.quick(lease, fetch)
+        assert quick is (lease.resource.host != "slow")
+        brought.append((lease, fetch, None if quick else ground.judged(lease, fetch)))
+    landed, lost = ground.take_in(brought, now)
+    assert {one.lease.resource.host for one in landed} == {"plain", "slow"}
+    [((lease, _, _), problem)] = lost
+    assert (lease.resource.host, type(problem)) == ("strange", RuntimeError)
+    assert ground.take_in([lost[0][0]], now)[0] == []  # alone it is none either

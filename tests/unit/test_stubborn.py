@@ -14,7 +14,7 @@ from recrawl.detect.json import Json
 from recrawl.detect.table import Tables
 from recrawl.detect.text import Text
 from recrawl.live.snapshots import snapshot_of
-from recrawl.model import Fetch, Lens, Mask, Outcome, Request, Snapshot
+from recrawl.model import CLEAR, Fetch, Lens, Mask, Outcome, Request, Snapshot
 
 LIMIT_S = 4.0  # of this process; what is slow takes minutes or for ever
 
@@ -113,4 +113,4 @@ def test_a_header_of_many_parameters_is_read_soon() -> None:
         headers=(("Content-Type", "text/html" + ';a="b' * 100_000 + "; charset=latin-1"),),
     )
     with soon():
-        assert snapshot_of(fetch).charset == "latin-1"
+        assert snapshot_of(fetch, CLEAR).charset == "latin-1"

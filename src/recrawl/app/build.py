@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +16,11 @@ from recrawl.app.access import Secrets
 from recrawl.app.beside import carried, placed
 from recrawl.app.config import Config
 from recrawl.app.mending import mended
+from recrawl.app.policies import policy_of
 from recrawl.app.presence import Presence
 from recrawl.app.registry import names, part
 from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Premises, Store
-from recrawl.errors import BadSettingError, RecrawlError, StoreError
+from recrawl.errors import RecrawlError, StoreError
 from recrawl.live.clock import WallClock
 from recrawl.live.room import Room
 from recrawl.model import GLOBAL, Settings
@@ -152,7 +152,14 @@ class House:
     def detectors(self) -> dict[str, Detector]:
         return {name: part("detectors", name)() for name in names("detectors")}
 
-    def loop(self, *, goal: str | None = None, per_day: float | None = None, as_last: bool = False) -> Loop:
+    def loop(
+        self,
+        *,
+        policy: str | None = None,
+        goal: str | None = None,
+        per_day: float | None = None,
+        as_last: bool = False,
+    ) -> Loop:
         """The loop, with the configuration's choices unless others are given.
 
         With `as_last` it keeps to the terms of the last run, so that one visit changes no other plan.
@@ -160,24 +167,16 @@ class House:
         from recrawl.loop import Loop
 
         schedule = self.config.schedule
-        name, goal_name, budget = schedule.policy, goal or schedule.goal, per_day or schedule.budget
+        name, goal_name, budget = policy or schedule.policy, goal or schedule.goal, per_day or schedule.budget
         last = noted_terms(self.store) if as_last else None
         if last is not None:
             name, _, goal_name = last.rule.partition(":")
             budget = last.per_day or budget
-        make = part("policies", name)
-        if "goal" in signature(make).parameters:
-            policy, rule = make(goal=part("goals", goal_name)()), f"{name}:{goal_name}"
-        elif goal is not None:
-            raise BadSettingError(
-                f"The policy {name!r} knows no goal; leave --goal out, or use policy index."
-            )
-        else:
-            policy, rule = make(), name
+        chosen, rule = policy_of(name, goal_name, asked=goal is not None)
         return Loop(
             store=self.store,
             predictor=part("predictors", schedule.predictor)(),
-            policy=policy,
+            policy=chosen,
             rule=rule,
             per_day=budget,
             reprice_every_s=schedule.reprice_every,

@@ -70,7 +70,11 @@ class Schedule(_Section):
 
     budget: PerDay = Field(2000.0, description="Visits a day; also written `50/h` or `2000/day`.")
     goal: str = Field("fresh", description="What visits are for: fresh, fresh-harmonic, capture or prompt.")
-    policy: str = Field("index", description="How gaps are chosen: index (by worth and price) or uniform.")
+    policy: str = Field(
+        "index",
+        description="How gaps are chosen: index (by worth and price), proportional, uniform, round-robin, or "
+        "a rule that knows no price, such as nutch (docs/howto/choose-a-policy.md).",
+    )
     predictor: str = Field("gamma", description="What forecasts changes.")
     reprice_every: Seconds = Field(HOUR_S, description="How often the price is found anew.")
 

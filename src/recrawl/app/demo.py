@@ -15,7 +15,7 @@ from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE, House
 from recrawl.app.config import Config, Fetching, Gaps, Schedule
 from recrawl.contracts import Store
 from recrawl.errors import BadInputError
-from recrawl.evaluate.measures import Score, score
+from recrawl.evaluate.plain import PlainScore, plain_score
 from recrawl.evaluate.uniform import uniform_visits
 from recrawl.live.clock import FastClock
 from recrawl.live.runner import Landed
@@ -48,8 +48,8 @@ class Demonstrated:
 
     days: float
     budget_per_day: float
-    ours: Score
-    uniform: Score
+    ours: PlainScore
+    uniform: PlainScore
     n_visits: int
     n_failures: int
     n_false_alarms: int
@@ -62,8 +62,8 @@ class Demonstrated:
         return {
             "resources": self.ours.resources,
             "visits": self.n_visits,
-            "changes_true": self.ours.changes_true,
-            "changes_seen": self.ours.changes_seen,
+            "changes_true": self.ours.changes,
+            "changes_seen": self.ours.observed,
             "recall": self.ours.recall,
             "precision": self.ours.precision,
             "freshness": self.ours.freshness,
@@ -168,7 +168,7 @@ def _judged(house: House, urls: tuple[str, ...], truth: Truth, end_at: float, se
     ids, at, n_visits, n_failures, n_false = _true_sights(house.store, urls, events)
     rng = np.random.default_rng(seed)
     uniform = [
-        score(
+        plain_score(
             events,
             *uniform_visits(len(urls), n_visits, start_at=START_AT, end_at=end_at, rng=rng),
             start_at=START_AT,
@@ -176,7 +176,7 @@ def _judged(house: House, urls: tuple[str, ...], truth: Truth, end_at: float, se
         )
         for _ in range(N_UNIFORM)
     ]
-    ours = score(events, ids, at, start_at=START_AT, end_at=end_at, n_visits=n_visits)
+    ours = plain_score(events, ids, at, start_at=START_AT, end_at=end_at, n_visits=n_visits)
     return Demonstrated(
         days=(end_at - START_AT) / DAY_S,
         budget_per_day=BUDGET_PER_DAY,
@@ -219,13 +219,13 @@ def _true_sights(
     return np.array(ids, dtype=np.int64), np.array(times), n_visits, n_failures, n_false
 
 
-def _mean(scores: list[Score]) -> Score:
+def _mean(scores: list[PlainScore]) -> PlainScore:
     first = scores[0]
-    return Score(
+    return PlainScore(
         resources=first.resources,
         visits=first.visits,
-        changes_true=first.changes_true,
-        changes_seen=round(float(np.mean([one.changes_seen for one in scores]))),
+        changes=first.changes,
+        observed=round(float(np.mean([one.observed for one in scores]))),
         recall=float(np.mean([one.recall for one in scores])),
         precision=float(np.mean([one.precision for one in scores])),
         freshness=float(np.mean([one.freshness for one in scores])),

@@ -16,6 +16,7 @@ SINGULAR = {
     "detectors": "detector",
     "stores": "store",
     "archives": "archive",
+    "importers": "importer",
 }
 GROUPS = tuple(SINGULAR)
 

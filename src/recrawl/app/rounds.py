@@ -49,6 +49,7 @@ async def run(
     *,
     for_s: float = inf,
     once: bool = False,
+    policy: str | None = None,
     goal: str | None = None,
     per_day: float | None = None,
     allow_private: bool = False,
@@ -62,7 +63,7 @@ async def run(
     if house.store.counts(now)["resources"] == 0:
         raise NotWatchedError("Nothing is being watched yet; add something with `recrawl add URL`.")
     tally = Tally(now)
-    loop = house.loop(goal=goal, per_day=per_day)
+    loop = house.loop(policy=policy, goal=goal, per_day=per_day)
 
     def landed(one: Landed) -> None:
         if one.absorbed.accepted:

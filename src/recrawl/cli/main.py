@@ -8,14 +8,17 @@ import typer
 from typer.core import TyperGroup
 
 from recrawl import __version__
-from recrawl.cli import access, history, moves, options, settings, upkeep, versions, visits, watchlist
+from recrawl.cli import access, corpus, history, moves, options, settings, upkeep, versions, visits, watchlist
 from recrawl.cli.backup import backup, restore
 from recrawl.cli.erase import erase, prune
+from recrawl.cli.evaluate import app as evaluate
 from recrawl.cli.export import export
 from recrawl.cli.imports import import_
 from recrawl.cli.listing import list_
+from recrawl.cli.making import make
 from recrawl.cli.noise import noise
 from recrawl.cli.replay import replay
+from recrawl.cli.simulate import simulate
 from recrawl.cli.terminal import note
 from recrawl.errors import BadInputError, RecrawlError
 
@@ -98,10 +101,14 @@ for command in (
     import_,
     *(erase, prune, backup, restore),
     replay,
+    simulate,
     *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),
 ):
     app.command(command.__name__.rstrip("_"), cls=options.Command)(command)
 app.add_typer(access.app, name="access")
+app.add_typer(evaluate, name="evaluate")
+corpus.app.command("make", cls=options.Command)(make)
+app.add_typer(corpus.app, name="corpus")
 
 
 def main() -> None:

@@ -43,9 +43,12 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
             f"{row['price']:,.3g}, at which about {row['demand_per_day']:,.0f} visits a day are worth making"
         )
     elif row["priced_at"] is not None:
+        from recrawl.schedule.policies.rules.named import RULES
+
+        who = f"the rule {row['rule']} asks" if row["rule"] in RULES else "the largest gaps alone ask"
         price = (
-            f"none: the largest gaps alone ask for {row['demand_per_day']:,.0f} visits a day, so visits come "
-            "late; raise the budget or the gaps"
+            f"none: {who} for {row['demand_per_day']:,.0f} visits a day, so visits come late; raise the "
+            "budget or the gaps"
         )
     n_files = n_of(row["archive_files"], "file")
     if row["archive_carried"]:
@@ -182,12 +185,12 @@ def _shown(result: Demonstrated, folder: Path) -> None:
     ours, even = result.ours, result.uniform
     terminal.say(
         f"{result.days:g} days, {ours.resources} resources, {result.budget_per_day:g} visits a day: "
-        f"{result.n_visits:,} visits, {ours.changes_true:,} changes really happened."
+        f"{result.n_visits:,} visits, {ours.changes:,} changes really happened."
     )
-    missed, missed_even = ours.changes_true - ours.changes_seen, even.changes_true - even.changes_seen
-    wasted, wasted_even = result.n_visits - ours.changes_seen, even.visits - even.changes_seen
+    missed, missed_even = ours.changes - ours.observed, even.changes - even.observed
+    wasted, wasted_even = result.n_visits - ours.observed, even.visits - even.observed
     rows = [
-        ("changes seen", f"{ours.changes_seen:,}", f"{even.changes_seen:,}"),
+        ("changes seen", f"{ours.observed:,}", f"{even.observed:,}"),
         ("changes missed", f"{missed:,}", f"{missed_even:,}"),
         ("visits that found none", f"{wasted:,}", f"{wasted_even:,}"),
         ("recall", f"{ours.recall:.1%}", f"{even.recall:.1%}"),

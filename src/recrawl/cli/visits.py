@@ -38,6 +38,10 @@ def run(
     goal: Annotated[
         str | None, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
     ] = None,
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="NAME", help="index, uniform, or a rule such as nutch or state-1."),
+    ] = None,
     allow_private: ForThisRun = False,
     home: options.Home = None,
     json: options.JsonLines = False,
@@ -55,6 +59,7 @@ def run(
     Examples:
       recrawl run
       recrawl run --for 8h --budget 500/day
+      recrawl run --policy nutch
       recrawl run --once --json
     """
     from recrawl.app import rounds
@@ -71,6 +76,7 @@ def run(
                 house,
                 for_s=for_s,
                 once=once,
+                policy=policy,
                 goal=goal,
                 per_day=per_day,
                 allow_private=allow_private,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from recrawl.detect import phrases
-from recrawl.detect.text import is_html
+from recrawl.detect.text import is_html, n_words_outside
 from recrawl.model import Header, Hop, Snapshot
 from recrawl.parse.sketch import Sketch, sketch
 
@@ -99,10 +99,12 @@ def disguise(
         return "challenge"
     if not is_html(snapshot):
         return ""
+    trip = _Trip(requested_url, fetch_url, any(hop.status in _TEMPORARY for hop in hops))
+    if n_words_outside(snapshot) > _LONGEST_REQUEST and not trip.temporary:
+        return ""  # whatever it says and shows: nothing below is ever told of a page with so much to read
     now = sketch(snapshot.body, snapshot.charset)
     if not isinstance(now, Sketch):
         return ""
-    trip = _Trip(requested_url, fetch_url, any(hop.status in _TEMPORARY for hop in hops))
     sign = _sign(now, trip)
     if before is None:
         return sign.likeness if sign and sign.strong else ""

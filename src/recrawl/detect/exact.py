@@ -33,6 +33,9 @@ class Exact:
         evidence += _retyped(before, after)
         return Verdict(changed=Changed.YES, magnitude=n_between / n_longer, evidence=evidence)
 
+    def at_once(self, snapshot: Snapshot) -> bool:
+        return len(snapshot.body) <= _STEP_BYTES
+
     def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:  # noqa: ARG002
         return ()  # bytes have no parts
 

@@ -13,14 +13,17 @@ from recrawl.detect.masks import Masks
 from recrawl.detect.spots import Placed, parts, unmasked
 from recrawl.model import Changed, Lens, Part, Snapshot, Verdict
 from recrawl.parse import charset, html, page, spelling
+from recrawl.parse import words as pagewords
 from recrawl.parse.page import Reading, View
 from recrawl.parse.pool import ParseFailed
+from recrawl.parse.words import Words
 
 HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXTUAL = frozenset(
     {"application/json", "application/xml", "application/javascript", "application/ecmascript"}
 )
 _MOST_CHARACTERS = 4 << 20  # as words they take up some 30 times as much memory
+_COUNTS = "counts"
 _PLACE = "text"  # of every line of a document without elements
 
 
@@ -35,14 +38,16 @@ class Text:
     name = "text"
 
     def fingerprint(self, snapshot: Snapshot) -> str:
-        reading = _read(snapshot)
+        words = _words(snapshot)
+        if isinstance(words, Words):
+            return _digest(words.text)
+        reading = words if isinstance(words, ParseFailed) else _read(snapshot)
         if reading is None:
             return Exact().fingerprint(snapshot)
         if isinstance(reading, ParseFailed):
             return ""
         # No word holds a zero byte: what is looked for and not found is no empty text.
-        content = " ".join(edits.words(_lines(reading, snapshot.lens))) if reading.found else "\0"
-        return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
+        return _digest(" ".join(edits.words(_lines(reading, snapshot.lens))) if reading.found else "\0")
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         """The magnitude is the share of words, of both together, that the other one lacks."""
@@ -68,8 +73,17 @@ class Text:
             return ()
         return parts(Placed(old.lines, old.places), Placed(new.lines, new.places))
 
+    def at_once(self, snapshot: Snapshot) -> bool:
+        """Whether its fingerprint is had within a moment, whatever is in it."""
+        lens, size = snapshot.lens, len(snapshot.body)
+        if lens.include or lens.ignore or lens.main or lens.masks or size > html.TAME_BYTES:
+            return False
+        return not is_html(snapshot) or html.tame(bytes(snapshot.body))
+
     def unmatched(self, snapshot: Snapshot) -> str:
         """What to tell of a page on which nothing is found that its lens includes; else nothing."""
+        if not snapshot.lens.include:
+            return ""
         lens = replace(snapshot.lens, masks=())
         if not _view(lens, placed=False).include or not is_html(snapshot):
             return ""
@@ -81,6 +95,38 @@ def lines(snapshot: Snapshot) -> list[str] | None:
     """What counts of it, line by line; None where it holds no text that can be read."""
     reading = _read(snapshot)
     return _lines(reading, snapshot.lens) if isinstance(reading, Reading) else None
+
+
+def count_outside(snapshot: Snapshot) -> None:
+    """Have the fingerprint count the words that `n_words_outside` tells. Where that will be asked for, the
+    page is saved from being read again; where not, some time is lost."""
+    if snapshot.memo is not None:
+        snapshot.memo[_COUNTS] = True
+
+
+def n_words_outside(snapshot: Snapshot) -> int:
+    """At least so many words of a page stand outside its menus, headers, footers and requests for consent, as
+    far as its fingerprint has shown."""
+    found = (snapshot.memo or {}).get(Words)
+    return found.n_outside if isinstance(found, Words) else 0
+
+
+def _digest(content: str) -> str:
+    return f"sha256:{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _words(snapshot: Snapshot) -> Words | ParseFailed | None:
+    """What a fingerprint is made of, where that is all words of a page; None where its lines must be read."""
+    lens = snapshot.lens
+    if lens.include or lens.ignore or lens.main or lens.masks or not is_html(snapshot):
+        return None
+    memo = {} if snapshot.memo is None else snapshot.memo
+    if len(snapshot.body) > pagewords.MOST_BYTES or View(placed=True) in memo:
+        return None
+    found = memo[Words] = memo.get(Words) or pagewords.words(
+        snapshot.body, snapshot.charset, count=_COUNTS in memo
+    )
+    return found if isinstance(found, Words | ParseFailed) else None
 
 
 def _read(snapshot: Snapshot, *, placed: bool = False) -> Reading | ParseFailed | None:

@@ -41,11 +41,15 @@ class Bench:
     choose: ChooseDetector
     load: LoadSnapshot
 
+    def judge(self, lease: Lease, after: Snapshot) -> Detector:
+        """Who judges it, to begin with."""
+        kind, start = lease.resource.effective.kind, bytes(after.body[:START_BYTES])
+        return self.detectors[self.choose(kind, after.media_type, start, url=lease.resource.url)]
+
     def read(self, lease: Lease, after: Snapshot) -> tuple[Detector, str]:
         """Who judges it, and its fingerprint; that is empty where it cannot be read."""
         kind, before = lease.resource.effective.kind, lease.standing.version
-        start = bytes(after.body[:START_BYTES])
-        detector = self.detectors[self.choose(kind, after.media_type, start, url=lease.resource.url)]
+        detector = self.judge(lease, after)
         fingerprint = detector.fingerprint(after)
         followed = before is None or plain(before.detector) == FALLBACK
         if not fingerprint and kind is Kind.AUTO and followed and detector.name != FALLBACK:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -11,11 +11,13 @@ from recrawl.contracts import Archive, Detector
 from recrawl.errors import ArchiveError
 from recrawl.finding import Finding
 from recrawl.live.gates import answered
-from recrawl.live.judgement import ChooseDetector, Judgement, judged
+from recrawl.live.judgement import Bench, ChooseDetector, Judgement, judged, quick
 from recrawl.loop import Absorbed, Loop
 from recrawl.model import Fetch, Lease, Version
 
 Down = tuple[Lease, Fetch, Judgement]  # come down, and not recorded yet
+Brought = tuple[Lease, Fetch, Judgement | None]  # … and perhaps not even judged
+Lost = list[tuple[Brought, Exception]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,16 +59,32 @@ class Ground:
                 repeat=repeat,
             )
 
-    def absorb(self, batch: list[Down], now: float) -> tuple[list[Landed], list[tuple[Down, Exception]]]:
+    def quick(self, lease: Lease, fetch: Fetch) -> bool:
+        """Whether judging takes so little that `take_in` may do it, and can want no second look."""
+        return quick(lease, fetch, Bench(self.detectors, self.choose, self.archive.snapshot))
+
+    def take_in(self, batch: Sequence[Brought], now: float) -> tuple[list[Landed], Lost]:
+        """Judge what is not judged yet, and absorb it all."""
+        down: list[Down] = []
+        lost: Lost = []
+        for lease, fetch, judgement in batch:
+            try:
+                down.append((lease, fetch, judgement or self.judged(lease, fetch)))
+            except Exception as problem:  # one strange page must not take the others with it
+                lost.append(((lease, fetch, None), problem))
+        landed, more = self.absorb(down, now) if down else ([], [])
+        return landed, lost + more
+
+    def absorb(self, batch: list[Down], now: float) -> tuple[list[Landed], Lost]:
         with _on_the_disk("The archive cannot be written"), self.archive.recording():
             wanted = self.loop.store.wanted([lease for lease, *_ in batch])
             return self._absorbed(
                 [down if ok else _unarchived(*down) for down, ok in zip(batch, wanted, strict=True)], now
             )
 
-    def _absorbed(self, batch: list[Down], now: float) -> tuple[list[Landed], list[tuple[Down, Exception]]]:
+    def _absorbed(self, batch: list[Down], now: float) -> tuple[list[Landed], Lost]:
         kept: list[tuple[Finding, Down]] = []
-        lost: list[tuple[Down, Exception]] = []
+        lost: Lost = []
         held = self.held(batch)
         for down in batch:
             try:

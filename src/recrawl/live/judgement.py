@@ -11,19 +11,21 @@ failed, blocked                  no            nothing     nothing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from recrawl.contracts import Detector
+from recrawl.detect import noise as noises
 from recrawl.live.bench import Bench, ChooseDetector, Judgement, LoadSnapshot
-from recrawl.live.snapshots import version_of
+from recrawl.live.snapshots import snapshot_of, version_of
 from recrawl.live.weighing import weighed
 from recrawl.live.wording import told
-from recrawl.model import Changed, Fetch, Lease, Outcome, Verdict, Visit
+from recrawl.model import Changed, Fetch, Lease, Outcome, Snapshot, Verdict, Visit, digest
 
-__all__ = ["ChooseDetector", "Judgement", "LoadSnapshot", "judged"]
+__all__ = ["Bench", "ChooseDetector", "Judgement", "LoadSnapshot", "judged", "quick"]
 
 PERMANENT = frozenset({301, 308})
+SMALL_BYTES = 64 * 1024
 
 
 def judged(
@@ -46,6 +48,22 @@ def judged(
         return judgement
     evidence = f"{judgement.visit.evidence} (the server's certificate was not verified)"
     return replace(judgement, visit=replace(judgement.visit, evidence=evidence))
+
+
+def quick(lease: Lease, fetch: Fetch, bench: Bench) -> bool:
+    """Whether judging takes but a moment: the body is small, no earlier copy is needed, and whoever judges it
+    says so. Then no second look can be wanted either."""
+    if len(fetch.body) > SMALL_BYTES:
+        return False
+    before, noise = lease.standing.version, lease.standing.noise
+    if fetch.outcome is not Outcome.OK:
+        return True
+    if before is not None and not before.gone:
+        return before.digest == digest(fetch.body)
+    after = snapshot_of(fetch, noises.lens(lease.resource.effective.manner, noise))
+    # Whoever knows of itself that it takes no time has this method.
+    at_once: Callable[[Snapshot], bool] | None = getattr(bench.judge(lease, after), "at_once", None)
+    return at_once is not None and at_once(after)
 
 
 def _visit(lease: Lease, fetch: Fetch, fetch_id: str) -> Visit:

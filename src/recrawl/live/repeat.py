@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from recrawl.contracts import Clock, Fetcher
+from recrawl.live.pause import pause
 from recrawl.model import Fetch, Request
 
 MOST_REST_S = 60.0  # a host that wants to be left alone for longer is not asked twice
@@ -29,13 +30,7 @@ async def second_look(
     rest_s = max(min_delay_s, first.wait_s)
     if rest_s > MOST_REST_S or clock.now() + rest_s >= request.not_after_at:
         return None
-    resting = asyncio.ensure_future(clock.sleep(rest_s))
-    ending = asyncio.ensure_future(stopping.wait())
-    try:
-        await asyncio.wait({resting, ending}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        resting.cancel()
-        ending.cancel()
+    await pause(rest_s, clock=clock, until=stopping)
     if stopping.is_set():
         return None
     await charge()

@@ -1,9 +1,9 @@
 """Shell 1: the loop on a clock that really runs.
 
 Many fetches are in the air at once, at most one a host. What came back is judged in a few threads of their
-own, since a hostile page may keep its parser busy for seconds. Everything else (claiming, archiving,
-learning, recording) happens in one worker thread, several visits at a time: one fsync and one transaction
-serve them all.
+own, since a hostile page may keep its parser busy for seconds. Everything else (claiming, judging what takes
+no time, archiving, learning, recording) happens in one worker thread, several visits at a time: one fsync and
+one transaction serve them all.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from recrawl.contracts import Archive, Clock, Detector, Fetcher
 from recrawl.errors import ArchiveError, RecrawlError
 from recrawl.live.asking import request_for
 from recrawl.live.claim import claimed
-from recrawl.live.ground import Down, Ground, Landed
-from recrawl.live.judgement import ChooseDetector
+from recrawl.live.ground import Brought, Ground, Landed
+from recrawl.live.judgement import ChooseDetector, Judgement
+from recrawl.live.pause import pause
 from recrawl.live.repeat import second_look
 from recrawl.live.trouble import Trouble, passes
 from recrawl.live.worker import Worker
@@ -85,7 +86,7 @@ class Runner:
         self._flying: dict[asyncio.Task[None], Lease] = {}
         self._grounded: list[Lease] = []  # claimed, and not asked for after all
         self._lost: list[tuple[Lease, float]] = []  # asked for and not recorded, with the hosts' gates
-        self._down: list[Down] = []
+        self._down: list[Brought] = []
         self._recording: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -149,12 +150,15 @@ class Runner:
         return lack
 
     async def _claim(self, now: float, n_free: int) -> bool:
-        if await self._call(self.loop.must_reprice, now):
-            await self._call(self.loop.reprice, now)
-        leases = await self._call(self.loop.due, now, n_free)
+        leases = await self._call(self._due, now, n_free)
         for lease in leases:
             self._take_off(lease)
         return bool(leases)
+
+    def _due(self, now: float, n_free: int) -> list[Lease]:
+        if self.loop.must_reprice(now):
+            self.loop.reprice(now)
+        return self.loop.due(now, n_free)
 
     # -- in the air ------------------------------------------------------------------------------------
 
@@ -180,8 +184,10 @@ class Runner:
         try:
             fetch = await self.fetcher.fetch(request)
             gate_at = self._ground.gate_at(fetch)
-            judgement = await self._judges.call(self._ground.judged, lease, fetch)
-            if judgement.wants_repeat and (repeat := await self._looked_again(request, fetch)) is not None:
+            judgement: Judgement | None = None
+            if not self._ground.quick(lease, fetch):
+                judgement = await self._judges.call(self._ground.judged, lease, fetch)
+            if judgement and judgement.wants_repeat and (repeat := await self._looked_again(request, fetch)):
                 gate_at = self._ground.gate_at(repeat)
                 judgement = await self._judges.call(self._ground.judged, lease, fetch, repeat)
                 fetch = replace(fetch, ended_at=repeat.ended_at, wait_s=max(fetch.wait_s, repeat.wait_s))
@@ -225,9 +231,9 @@ class Runner:
             self._recording = None
             self._news.set()
 
-    async def _recorded(self, batch: list[Down]) -> list[Landed]:
+    async def _recorded(self, batch: list[Brought]) -> list[Landed]:
         try:
-            landed, lost = await self._call(self._ground.absorb, batch, self.clock.now())
+            landed, lost = await self._call(self._ground.take_in, batch, self.clock.now())
         except Exception as problem:  # whatever it is, the leases are given back
             landed, lost = [], [(down, problem) for down in batch]
         for (lease, fetch, _), why in lost:
@@ -264,13 +270,7 @@ class Runner:
 
     async def _pause(self, seconds: float) -> None:
         self._news.clear()
-        sleep = asyncio.create_task(self.clock.sleep(max(seconds, 0.0)))
-        news = asyncio.create_task(self._news.wait())
-        try:
-            await asyncio.wait({sleep, news}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            sleep.cancel()
-            news.cancel()
+        await pause(max(seconds, 0.0), clock=self.clock, until=self._news)
 
     async def _land(self) -> None:
         """Let what is in the air come down for a while, record it, and give back the rest."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recrawl.model import Fetch, Lease, Snapshot, Version, digest
+from recrawl.model import Fetch, Lease, Lens, Snapshot, Version, digest
 from recrawl.parse import charset
 
 
@@ -19,10 +19,13 @@ def version_of(lease: Lease, fetch: Fetch) -> Version:
     )
 
 
-def snapshot_of(fetch: Fetch) -> Snapshot:
+def snapshot_of(fetch: Fetch, lens: Lens) -> Snapshot:
+    """Seen through this lens, and with a memory of what was read of it."""
     return Snapshot(
         body=fetch.body,
         media_type=fetch.media_type,
         charset=charset.said(fetch.header("content-type")),
         url=fetch.url,
+        lens=lens,
+        memo={},
     )

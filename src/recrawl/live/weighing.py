@@ -14,6 +14,7 @@ from recrawl.contracts import Detector
 from recrawl.detect import noise as noises
 from recrawl.detect import turns
 from recrawl.detect.disguise import disguise
+from recrawl.detect.text import count_outside
 from recrawl.errors import ArchiveError
 from recrawl.live import wording
 from recrawl.live.bench import Bench, Judgement, named, plain
@@ -48,7 +49,9 @@ def weighed(lease: Lease, fetch: Fetch, visit: Visit, bench: Bench, repeat: Fetc
         noise = replace(noises.tracked(noise, (), visit.at), disguise="", n_stayed=0)
         return Judgement(visit=told(visit, verdict), version=version, same_as=before, noise=noise)
     lens = noises.lens(lease.resource.effective.manner, noise)
-    after = replace(snapshot_of(fetch), lens=lens, memo={})
+    after = snapshot_of(fetch, lens)
+    if before is None or before.gone:
+        count_outside(after)  # whether it is the resource will be asked for sure
     detector, fingerprint = bench.read(lease, after)
     version = replace(version, detector=named(detector, lens), fingerprint=fingerprint)
     if not fingerprint:
@@ -99,11 +102,13 @@ def _weighed(case: _Case, after: Snapshot, version: Version, noise: Noise) -> Ju
             version=replace(version, flag=likeness),
             noise=replace(noise, disguise=likeness, disguised_at=begun_at),
         )
-    noise = replace(noise, disguise="")
+    noise = replace(noise, disguise="") if noise.disguise else noise
     if earlier is None:
         judgement = _new(case, after, version, noise)
     else:
         judgement = _compared(case, earlier, after, version, noise)
+    if not likeness:
+        return judgement
     return replace(judgement, visit=wording.believed(judgement.visit, likeness))
 
 
@@ -134,8 +139,9 @@ def _new(case: _Case, after: Snapshot, version: Version, noise: Noise) -> Judgem
         visit = replace(case.visit, evidence=f"the first copy{missed}")
     else:
         visit = told(case.visit, Verdict(changed=Changed.YES, magnitude=1.0, evidence="it is back"))
-    # The alias was that of what stood there before it went.
-    return Judgement(visit=visit, version=version, noise=replace(noise, alias="", n_stayed=0))
+    if noise.alias or noise.n_stayed:  # the alias was that of what stood there before it went
+        noise = replace(noise, alias="", n_stayed=0)
+    return Judgement(visit=visit, version=version, noise=noise)
 
 
 def _compared(
@@ -207,7 +213,7 @@ def _looked_twice(
 ) -> tuple[Noise, bool]:
     """What a second look, moments later, says of it: parts are noise, or (then it is True) the server takes
     turns. A wall, or an error in place of the resource, says nothing."""
-    again = replace(snapshot_of(repeat), lens=after.lens, memo={})
+    again = snapshot_of(repeat, after.lens)
     if was and case.detector.fingerprint(again) == was:
         noise = turns.taking_turns(noise, was, version.fingerprint)
         return turns.alternating(noise, case.detector.differing(after, again), case.visit.at), True

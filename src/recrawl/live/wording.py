@@ -32,8 +32,6 @@ def doubted(likeness: str, stands_s: float) -> str:
 
 
 def believed(visit: Visit, likeness: str) -> Visit:
-    if not likeness:
-        return visit
     return replace(visit, evidence=f"{LIKENESS[likeness]}, and not for the first time: {visit.evidence}")
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 import aiohttp
@@ -19,7 +18,7 @@ from recrawl.observe.intake import Intake, current
 from recrawl.observe.limits import Limits
 from recrawl.observe.question import Question
 from recrawl.observe.shield import Connector, Lookup, PrivateAddressError, known_private
-from recrawl.parse.spool import Spool
+from recrawl.parse.spool import MEMORY_BYTES, Spool
 
 N_INTERIM = 10  # 1xx replies before the real one
 
@@ -43,6 +42,9 @@ class Reply:
     def all(self, name: str) -> str:
         """All fields of that name, as the one list that they stand for."""
         return ",".join(value for key, value in self.headers if key.lower() == name)
+
+
+SILENCE = Reply(status=0, reason="", version="HTTP/1.1", headers=(), request_headers=(), ip=None)
 
 
 class Exchange:
@@ -86,21 +88,23 @@ class Exchange:
             return 0.0 if sent_s is None else loop.time() - sent_s
 
         first_byte_s = question.first_byte_s or self._limits.first_byte_s
-        intake = Intake()
+        intake = Intake(sent)
         current.set(intake)
         try:
             async with patience:
-                answer = await self._send(question, sent)
+                answer = await self._send(question)
         except Exception as problem:  # nothing that a server does may get past here as an exception
             return _failure(problem), took_s()
         response = cast(_Response, answer)
         try:
-            reply = _reply(response, question)
-            if sum(len(key) + len(value) + 4 for key, value in reply.headers) > self._limits.headers_bytes:
+            n_bytes = sum(len(key) + len(value) + 4 for key, value in response.raw_headers)
+            if n_bytes > self._limits.headers_bytes:
                 return Failure(reason="protocol", detail="the headers are too long"), took_s()
-            if wants_body(reply.status):
+            wire: Body = b""
+            cut = ""
+            if wants_body(response.status):
                 wire, cut = await self._body(response, wire_bytes, deadline, intake)
-                reply = replace(reply, wire=wire, cut=cut)
+            reply = _reply(response, question, wire, cut)
         except OSError as problem:
             return no_room(problem), took_s()
         finally:
@@ -113,7 +117,7 @@ class Exchange:
             await session.close()
             await connector.aclose()
 
-    async def _send(self, question: Question, sent: Callable[[], None]) -> aiohttp.ClientResponse:
+    async def _send(self, question: Question) -> aiohttp.ClientResponse:
         session = self._session(question.allow_private, question.insecure)
         proxy = question.proxy
         return await session.request(
@@ -124,14 +128,11 @@ class Exchange:
             allow_redirects=False,
             proxy=proxy.url if proxy else None,
             proxy_headers=proxy.headers if proxy else None,
-            trace_request_ctx=sent,
         )
 
     def _session(self, allow_private: bool, insecure: bool) -> aiohttp.ClientSession:
         key = allow_private, insecure
         if key not in self._sessions:
-            traces = aiohttp.TraceConfig()
-            traces.on_request_headers_sent.append(_sent)
             connector = Connector(
                 allow_private=allow_private, insecure=insecure, dns_s=self._limits.dns_s, lookup=self._lookup
             )
@@ -146,7 +147,6 @@ class Exchange:
                 max_line_size=self._limits.field_bytes,
                 max_field_size=self._limits.field_bytes,
                 middlewares=[_only_once],
-                trace_configs=[traces],
             )
             self._sessions[key] = session, connector
         return self._sessions[key][0]
@@ -154,6 +154,13 @@ class Exchange:
     async def _body(
         self, response: _Response, wire_bytes: int, deadline: float, intake: Intake
     ) -> tuple[Body, str]:
+        content = response.content
+        if (
+            content.is_eof()
+            and content.exception() is None
+            and content.total_bytes <= min(wire_bytes, MEMORY_BYTES)
+        ):
+            return content.read_nowait(), ""  # it has come with the head, and nothing is to be waited for
         loop = asyncio.get_running_loop()
         window_s = self._limits.rate_window_s
         floor = self._limits.min_bytes_per_s * window_s
@@ -163,7 +170,7 @@ class Exchange:
             chunk = None
             try:
                 async with asyncio.timeout_at(min(deadline, window_ends)):
-                    chunk = await response.content.readany()
+                    chunk = await content.readany()
             except TimeoutError:
                 pass
             except Exception:  # reset, a chunk or two missing, broken framing: it stopped in the middle
@@ -196,11 +203,13 @@ def no_room(problem: OSError) -> Failure:
 
 
 class _Response(aiohttp.ClientResponse):
-    """Remembers whom it came from: a short answer has let go of its connection before anyone can ask."""
+    """Tells when the request was sent, and remembers whom the answer came from: a short one has let go of its
+    connection before anyone can ask."""
 
     ip: str | None = None
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        current.get().sent()
         peer = connection.transport.get_extra_info("peername") if connection.transport else None
         self.ip = peer[0] if peer else None
         protocol = connection.protocol
@@ -221,12 +230,6 @@ class _Response(aiohttp.ClientResponse):
             return await super().start(connection)
         finally:
             del protocol.read
-
-
-async def _sent(
-    _session: aiohttp.ClientSession, context: SimpleNamespace, _what: aiohttp.TraceRequestHeadersSentParams
-) -> None:
-    context.trace_request_ctx()
 
 
 class _Dropped(aiohttp.ClientError):
@@ -273,7 +276,7 @@ def _failure(problem: Exception) -> Failure:
             return Failure(reason="protocol", detail=detail)
 
 
-def _reply(response: _Response, question: Question) -> Reply:
+def _reply(response: _Response, question: Question, wire: Body, cut: str) -> Reply:
     version = response.version
     return Reply(
         status=response.status,
@@ -283,6 +286,8 @@ def _reply(response: _Response, question: Question) -> Reply:
         headers=tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in response.raw_headers),
         request_headers=question.told(tuple(response.request_info.headers.items())),
         ip=None if question.proxy else response.ip,
+        wire=wire,
+        cut=cut,
     )
 
 

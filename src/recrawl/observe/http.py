@@ -14,9 +14,9 @@ from yarl import URL
 from recrawl.contracts import Clock, Gates
 from recrawl.errors import BadSettingError, BadUrlError, StoreError
 from recrawl.model import Failure, Fetch, Hop, Outcome, Request
-from recrawl.observe.exchange import Exchange, Reply, no_room
+from recrawl.observe.exchange import SILENCE, Exchange, Reply, no_room
 from recrawl.observe.limits import Limits
-from recrawl.observe.outcome import amounts_to, answers, bad_url, blocks, location_of, wants_body
+from recrawl.observe.outcome import Amount, amounts_to, answers, bad_url, blocks, location_of, wants_body
 from recrawl.observe.pacing import Errand, Pacer, retry_after_s, slow_s
 from recrawl.observe.question import Asking, Question, validators
 from recrawl.observe.robots import (
@@ -129,7 +129,9 @@ class HttpFetcher:
             answer = Failure(reason="unexpected", detail=f"{type(problem).__name__}: {problem}"[:300])
         finally:
             await errand.end()
-        return self._fetch(trip, Outcome.BLOCKED if blocks(answer) else Outcome.NET_ERROR, answer)
+        return self._fetch(
+            trip, Amount(Outcome.BLOCKED if blocks(answer) else Outcome.NET_ERROR, b"", answer)
+        )
 
     # -- the way there ---------------------------------------------------------------------------------
 
@@ -262,13 +264,24 @@ class HttpFetcher:
         try:
             opened = await self._opened(reply, self._limits.body_bytes_for(trip.request.manner))
         except OSError as problem:
-            return self._fetch(trip, Outcome.BLOCKED, no_room(problem))
+            return self._fetch(trip, Amount(Outcome.BLOCKED, b"", no_room(problem)))
         conditional = not trip.hops and bool(validators(trip.request))
         amount = amounts_to(reply, opened, conditional=conditional, n_hops=len(trip.hops))
-        plain = self._fetch(trip, amount.outcome, amount.failure)
-        return replace(
-            plain,
-            status=reply.status,
+        return self._fetch(trip, amount, reply)
+
+    def _fetch(self, trip: _Trip, amount: Amount, reply: Reply = SILENCE) -> Fetch:
+        return Fetch(
+            request=trip.request,
+            outcome=amount.outcome,
+            url=str(trip.url) or trip.request.url,
+            started_at=trip.started_at,
+            ended_at=self._clock.now(),
+            hops=tuple(trip.hops),
+            failure=amount.failure,
+            wait_s=trip.wait_s,
+            server_s=trip.server_s,
+            unverified=trip.unverified,
+            status=reply.status or None,
             http_reason=reply.reason,
             http_version=reply.version,
             headers=reply.headers,
@@ -276,20 +289,6 @@ class HttpFetcher:
             ip=reply.ip,
             body=amount.body,
             wire=reply.wire,
-        )
-
-    def _fetch(self, trip: _Trip, outcome: Outcome, failure: Failure | None) -> Fetch:
-        return Fetch(
-            request=trip.request,
-            outcome=outcome,
-            url=str(trip.url) or trip.request.url,
-            started_at=trip.started_at,
-            ended_at=self._clock.now(),
-            hops=tuple(trip.hops),
-            failure=failure,
-            wait_s=trip.wait_s,
-            server_s=trip.server_s,
-            unverified=trip.unverified,
         )
 
     async def _opened(self, reply: Reply, limit: int) -> Decoded:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,10 @@ _OVERHEAD_TIMES = 8  # chunks of a single byte each come to six times their cont
 
 
 class Intake:
-    """What one request has brought in."""
+    """What one request has brought in. `sent` is called once it is on its way."""
 
-    def __init__(self) -> None:
+    def __init__(self, sent: Callable[[], None] = lambda: None) -> None:
+        self.sent = sent
         self.n_received = 0
         self.n_content = 0
         self.refused = False

@@ -69,7 +69,8 @@ def negotiated(request: Request) -> Request:
     """The request with its Accept header; one that says itself what it accepts stays as it is."""
     if request.accept != ANYTHING:
         return request
-    return replace(request, accept=accept(request.kind, request.media_type))
+    fitting = accept(request.kind, request.media_type)
+    return request if fitting == ANYTHING else replace(request, accept=fitting)
 
 
 def accept(kind: Kind, held: str = "") -> str:

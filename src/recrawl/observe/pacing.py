@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -161,38 +159,70 @@ class Errand:
         self._holds: dict[str, Hold] = {}
         self._answered: dict[str, bool | None] = {}
 
-    @asynccontextmanager
-    async def turn(self, host: str, *, delay_s: float | None, queue_s: float) -> AsyncIterator[Turn]:
+    def turn(self, host: str, *, delay_s: float | None, queue_s: float) -> _Entering:
         """As `Pacer.turn`, once the host is ours to ask."""
-        waited_s = 0.0
-        if self._gates is not None and host != self._leased_host and host not in self._holds:
-            began_at = self._pacer.clock.now()
-            holding = {self._leased_host, *self._holds}
-            entered = await self._gates.enter(host, holding=holding, patience_s=self.patience_s)
-            if not isinstance(entered, Hold):
-                yield Turn(left_s=max(entered, self._pacer.min_delay_s, 1.0))
-                return
-            self._holds[host] = entered
-            waited_s = self._pacer.clock.now() - began_at
-            self.patience_s -= waited_s
-        async with self._pacer.turn(
-            host, delay_s=delay_s, patience_s=self.patience_s, queue_s=queue_s
-        ) as turn:
-            self.patience_s -= turn.waited_s
-            turn.waited_s += waited_s
-            hold = self._holds.get(host)
-            turn.not_after_at = min(self._not_after_at, hold.not_after_at if hold else inf)
-            try:
-                yield turn
-            finally:
-                if turn.answered is not None:
-                    self._answered[host] = turn.answered
+        return _Entering(self, host, delay_s, queue_s)
+
+    async def enter(self, host: str) -> float:
+        """Make a host ours that is not; for how long it must not be asked, where that cannot be."""
+        if self._gates is None or host == self._leased_host or host in self._holds:
+            return 0.0
+        began_at = self._pacer.clock.now()
+        holding = {self._leased_host, *self._holds}
+        entered = await self._gates.enter(host, holding=holding, patience_s=self.patience_s)
+        if not isinstance(entered, Hold):
+            return max(entered, self._pacer.min_delay_s, 1.0)
+        self._holds[host] = entered
+        self.patience_s -= self._pacer.clock.now() - began_at
+        return 0.0
+
+    def waiting(self, host: str, delay_s: float | None, queue_s: float) -> _Waiting:
+        return self._pacer.turn(host, delay_s=delay_s, patience_s=self.patience_s, queue_s=queue_s)
+
+    def begin(self, host: str, turn: Turn, entered_s: float) -> None:
+        self.patience_s -= turn.waited_s
+        turn.waited_s += entered_s
+        hold = self._holds.get(host)
+        turn.not_after_at = min(self._not_after_at, hold.not_after_at if hold else inf)
+
+    def heard(self, host: str, turn: Turn) -> None:
+        if turn.answered is not None:
+            self._answered[host] = turn.answered
 
     async def end(self) -> None:
         """Let go of all hosts. Each is left alone from then on for as long as it wants."""
         while self._gates is not None and self._holds:
             host, hold = self._holds.popitem()
             await self._gates.leave(hold, self._pacer.free_at(host), self._answered.get(host))
+
+
+class _Entering:
+    """`async with` it, as `_Waiting`: the gate of a host, and then the turn."""
+
+    __slots__ = ("_delay_s", "_errand", "_host", "_queue_s", "_turn", "_waiting")
+
+    def __init__(self, errand: Errand, host: str, delay_s: float | None, queue_s: float) -> None:
+        self._errand = errand
+        self._host = host
+        self._delay_s = delay_s
+        self._queue_s = queue_s
+        self._waiting: _Waiting | None = None
+
+    async def __aenter__(self) -> Turn:
+        errand, host = self._errand, self._host
+        before_s = errand.patience_s
+        if (left_s := await errand.enter(host)) > 0.0:
+            return Turn(left_s=left_s)
+        entered_s = before_s - errand.patience_s
+        self._waiting = errand.waiting(host, self._delay_s, self._queue_s)
+        self._turn = await self._waiting.__aenter__()
+        errand.begin(host, self._turn, entered_s)
+        return self._turn
+
+    async def __aexit__(self, *what: object) -> None:
+        if self._waiting is not None:
+            self._errand.heard(self._host, self._turn)
+            await self._waiting.__aexit__(*what)
 
 
 def slow_s(server_s: float, factor: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from yarl import URL
 
@@ -13,6 +13,7 @@ from recrawl.model import FORM_AGAIN, Access, Failure, Header, Hop, Request
 from recrawl.observe.robots import product
 
 WITHHELD = "[withheld]"
+_NO_ACCESS = Access()
 _SECRET = frozenset({"authorization", "cookie", "proxy-authorization"})
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TEXT = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
@@ -53,7 +54,7 @@ class Asking:
     def __init__(self, request: Request, user_agent: str) -> None:
         self.user_agent = request.manner.user_agent or user_agent
         self._request = request
-        self._access = request.access or Access()
+        self._access = request.access or _NO_ACCESS
         self._headers = {
             "User-Agent": self.user_agent,
             "Accept": request.accept,
@@ -75,9 +76,8 @@ class Asking:
         secrets: dict[str, str] = {}
         if all(URL(hop.url, encoded=True).origin() == url.origin() for hop in hops):
             secrets = _secrets(self._access)
-            headers = _without(headers, secrets) | secrets
-        question = self._question(url, headers, form, secrets)
-        return replace(question, first_byte_s=self._request.first_byte_s)
+            headers = _without(headers, secrets) | secrets if secrets else headers
+        return self._question(url, headers, form, secrets, self._request.first_byte_s)
 
     def robots(self, url: URL) -> Question:
         return self._question(url, self._headers | {"Accept": "*/*"})
@@ -94,17 +94,19 @@ class Asking:
         headers: Mapping[str, str],
         form: str | None = None,
         secrets: Mapping[str, str] | None = None,
+        first_byte_s: float | None = None,
     ) -> Question:
         if self._proxy and url.scheme == "http":  # else only the request for a tunnel is the proxy's to read
             headers = {**headers, **self._proxy.headers}
         return Question(
             url=url,
             headers=headers,
-            secret=_SECRET.union(name.lower() for name in secrets or ()),
+            secret=_SECRET.union(name.lower() for name in secrets) if secrets else _SECRET,
             form=form,
             proxy=self._proxy,
             allow_private=self._request.allow_private,
             insecure=bool(self._request.manner.insecure),
+            first_byte_s=first_byte_s,
         )
 
 

@@ -20,11 +20,19 @@ _CONSENT = (
     "#CybotCookiebotDialog, .fc-consent-root, #usercentrics-root, #cmpbox, #cmpwrapper, #consent-wall, "
     "#cookie-wall, .cookie-wall, .cookiewall, .consent-wall, #gdpr-consent, [id^=sp_message_container]"
 )
+# A page in whose source, without capital letters, nothing of this stands has no such element. To look for it
+# there is several times as fast as in the tree.
+_NAMED = (re.compile(rb"id\s*="), re.compile(rb"class\s*="))
+_NAMING_AROUND = (re.compile(b"<(?:nav|header|footer|aside)"), re.compile(rb"role\s*="))
+_NAMING_SIGNS = (re.compile(b"<(?:script|iframe|form)"),)
+_NAMING_INPUTS = (re.compile(b"<(?:form|input)"),)
+_NAMING_HEADINGS = (re.compile(b"<h[12]"),)
 _ADDRESSES = (("script", "src"), ("iframe", "src"), ("form", "action"))
 _SIGNS = "script[src], iframe[src], form[action]"
 _CHALLENGES = "[id*=captcha i], [class*=captcha i], [id*=challenge i], [class*=cf- i]"
 # Scripts without spaces between words: two characters are taken for one.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_Naming = tuple[re.Pattern[bytes], ...]
 _MOST_TEXT = 4_000  # characters of the text that are kept
 _MOST_BODY = 100_000
 _MOST_WORDS = 5_000  # that are told apart
@@ -65,8 +73,10 @@ def sketch(body: Body, charset: str | None = None) -> Sketch | ParseFailed:
 
 def drawn(body: bytes, charset: str | None) -> Sketch:
     """As `sketch`, here and now, for as long as it takes."""
-    tree = LexborHTMLParser(charsets.text(body, charset))
-    signs = tree.css(_SIGNS)
+    source = charsets.text(body, charset).encode("utf-8", "replace")
+    lowered = source.lower()
+    tree = LexborHTMLParser(source)
+    signs = _chosen(tree, _SIGNS, lowered, _NAMING_SIGNS)
     addresses = tuple(
         (node.attributes.get(name) or "")[:_MOST_CHARACTERS].lower()
         for tag, name in _ADDRESSES
@@ -74,22 +84,23 @@ def drawn(body: bytes, charset: str | None) -> Sketch:
     )
     names = frozenset(
         value.lower()
-        for node in tree.css(_CHALLENGES)[:20]
+        for node in _chosen(tree, _CHALLENGES, lowered, _NAMED)[:20]
         for value in (node.attributes.get("id"), node.attributes.get("class"))
         if value
     )
     if tree.root is not None:
-        tree.root.strip_tags(list(html.UNSEEN), recursive=True)
-    title, heading = (_text(tree.css_first(selector)) for selector in ("head > title", "h1, h2"))
-    consent, around = tree.css(_CONSENT), tree.css(_AROUND)
-    n_of_consent = _cut(consent)
-    n_in_all = _n_words_in(tree.body) if around else -1
-    inputs = tree.css("form, input[type=password i]")
+        html.strip(tree.root, lowered)
+    title = _text(html.title(tree))
+    heading = _text(tree.css_first("h1, h2") if _named(lowered, _NAMING_HEADINGS) else None)
+    n_of_consent = _cut(_chosen(tree, _CONSENT, lowered, _NAMED))
+    beside = _chosen(tree, _AROUND, lowered, _NAMING_AROUND)
+    n_in_all = _n_words_in(tree.body) if beside else -1
+    inputs = _chosen(tree, "form, input[type=password i]", lowered, _NAMING_INPUTS)
     n_forms = sum(node.tag == "form" for node in inputs)
-    if around:
-        _cut(tree.css(_AROUND))
-    text = " ".join(tree.body.text(separator=" ").split()) if tree.body is not None else ""
-    n_words = _n_words(text)
+    _cut(beside)
+    found = tree.body.text(separator=" ").split() if tree.body is not None else []
+    text = " ".join(found)
+    n_words = len(found) + _n_unspaced(text) // 2
     return Sketch(
         title=title,
         heading=heading,
@@ -104,6 +115,19 @@ def drawn(body: bytes, charset: str | None) -> Sketch:
     )
 
 
+def around(tree: LexborHTMLParser, lowered: bytes) -> list[LexborNode]:
+    """What is no part of a sketch's body: menus, headers, footers, and dialogs that ask for consent."""
+    return _chosen(tree, f"{_CONSENT}, {_AROUND}", lowered, _NAMED + _NAMING_AROUND)
+
+
+def _chosen(tree: LexborHTMLParser, selector: str, lowered: bytes, naming: _Naming) -> list[LexborNode]:
+    return tree.css(selector) if _named(lowered, naming) else []
+
+
+def _named(lowered: bytes, naming: _Naming) -> bool:
+    return any(pattern.search(lowered) for pattern in naming)
+
+
 def _text(node: LexborNode | None) -> str:
     return "" if node is None else " ".join(node.text(separator=" ").split())[:_MOST_CHARACTERS]
 
@@ -113,8 +137,11 @@ def _n_words_in(node: LexborNode | None) -> int:
 
 
 def _n_words(text: str) -> int:
-    n_unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
-    return len(text.split()) + n_unspaced // 2
+    return len(text.split()) + _n_unspaced(text) // 2
+
+
+def _n_unspaced(text: str) -> int:
+    return 0 if text.isascii() else len(_UNSPACED.findall(text))
 
 
 def _cut(nodes: Iterable[LexborNode]) -> int:

@@ -198,6 +198,13 @@ class Catalogue:
         sql = "SELECT count(*) FROM record WHERE url IN (SELECT url FROM watched)"
         return int(self._db.execute(sql).fetchone()[0])
 
+    def answers(self) -> Iterator[Listed]:
+        """All of them, in the order of the files."""
+        last = 0
+        while page := self._rows("id > ? ORDER BY id LIMIT ?", last, PAGE):
+            yield from page
+            last = page[-1].id
+
     def of(self, url: str) -> Iterator[Listed]:
         """The answers of this URL in the order of their times."""
         at, last = float("-inf"), 0

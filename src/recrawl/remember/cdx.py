@@ -22,6 +22,12 @@ from recrawl.remember.records import Http, Record, places
 N_OPEN = 128  # indexes that are read side by side
 _INDEXED = frozenset({"response", "resource", "revisit"})
 _WWW = re.compile(r"^www\d*\.(?=.)")
+_NO_DIGIT = re.compile(r"\D")
+_PORTS = {"http": 80, "https": 443}
+_PLAIN = re.compile(
+    r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([0-9]{1,4}|[1-5][0-9]{4}))?"
+    r"((?:/[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)*/?)(?:\?([A-Za-z0-9=&_~.-]*))?"
+)
 _ESCAPED = re.compile(rb"[\x00-\x20#%\x7f-\xff]")
 
 
@@ -31,11 +37,29 @@ def surt(url: str) -> str:
     >>> surt("https://www.Example.org:8080/A/?b=2&a=1")
     'org,example:8080)/a?a=1&b=2'
     """
+    return _plain_surt(url) or _any_surt(url)
+
+
+def _plain_surt(url: str) -> str:
+    """Of a URL in which there is nothing to iron out but case and order; empty where there may be more."""
+    found = _PLAIN.fullmatch(url)
+    if found is None:
+        return ""
+    scheme, host, port, path, query = found.groups()
+    key = ",".join(reversed(_WWW.sub("", host).split(".")))
+    if port and int(port) != _PORTS[scheme]:
+        key += f":{int(port)}"
+    if query:
+        query = "&".join(map("".join, sorted(pair.partition("=") for pair in query.lower().split("&"))))
+    return f"{key}){path.lower().rstrip('/') or '/'}" + (f"?{query}" if query else "")
+
+
+def _any_surt(url: str) -> str:
     parts = URL(url, encoded=True)
     host = _WWW.sub("", (parts.raw_host or "").lower())
     key = host if ":" in host else ",".join(reversed(host.split(".")))
     port = parts.explicit_port
-    if port is not None and port != {"http": 80, "https": 443}.get(parts.scheme):
+    if port is not None and port != _PORTS.get(parts.scheme):
         key += f":{port}"
     path = re.sub(r"/+", "/", _ironed(parts.raw_path)).rstrip("/") or "/"
     pairs = sorted(pair.partition("=") for pair in _ironed(parts.raw_query_string).split("&"))
@@ -66,7 +90,7 @@ def lines(kept: Record, file: str, offset: int, length: int) -> Sequence[str]:
         "offset": str(offset),
         "filename": file,
     }
-    stamp = re.sub(r"\D", "", kept.field("WARC-Date"))[:14]
+    stamp = _NO_DIGIT.sub("", kept.field("WARC-Date"))[:14]
     return (f"{surt(url)} {stamp} {json.dumps({name: value for name, value in said.items() if value})}",)
 
 

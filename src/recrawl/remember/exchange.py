@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from yarl import URL
 
@@ -22,6 +23,8 @@ _VIA = re.compile(rb"via: (\d{3}) (\S+) ->(?: ([^\r\n]*))?\r\n")
 _NOTE_BYTES = 1 << 20
 _ANSWER = "application/http; msgtype=response"
 _QUESTION = "application/http; msgtype=request"
+
+_Fields = list[tuple[str, str | None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +52,17 @@ class Origin:
 
 def exchange(fetch: Fetch, origin: Origin | None) -> list[Record]:
     """The answer first: a response, or a revisit where `origin` holds the payload; then the request."""
+    common = _common(fetch)
     if origin is None:
-        answer = _response(fetch)
+        answer = _response(fetch, common)
     elif fetch.outcome is Outcome.NOT_MODIFIED:
-        answer = _not_modified(fetch, origin)
+        answer = _not_modified(common, origin)
     else:
-        answer = _same_payload(fetch, origin)
+        answer = _same_payload(fetch, common, origin)
     records = [answer]
+    common.append(("WARC-Concurrent-To", answer.id))
     if not is_file_url(fetch.url) and not fetch.source:  # nobody was asked for a file, nor by us
-        records.append(_request(fetch, answer))
+        records.append(_request(fetch, common))
     facts = [("via", f"{hop.status} {hop.url} -> {hop.location}") for hop in fetch.hops]
     if fetch.unverified:
         facts.append(("tls", "the server's certificate was not verified"))
@@ -66,7 +71,9 @@ def exchange(fetch: Fetch, origin: Origin | None) -> list[Record]:
     if answer.kind == "revisit" and not len(answer.block):
         facts += [("http-status", f"{fetch.status} {fetch.http_reason}"), *fetch.headers]
     if facts:
-        records.append(_metadata(fetch, answer, facts))
+        block = lines(facts)
+        # As fields: a block of any other type would be indexed by replay tools, and shown for the answer.
+        records.append(record("metadata", common, block=block, block_type="application/warc-fields"))
     return records
 
 
@@ -93,11 +100,11 @@ def codings(fetch: Fetch) -> list[str]:
     return [part.strip().lower() for value in said for part in value.split(",")]
 
 
-def _response(fetch: Fetch) -> Record:
+def _response(fetch: Fetch, common: _Fields) -> Record:
     payload = _payload(fetch)
     cut = fetch.failure.reason if fetch.failure and fetch.failure.reason in _CUTS else "unspecified"
     fields = [
-        *_common(fetch),
+        *common,
         ("WARC-Payload-Digest", digest(payload)),
         ("WARC-Truncated", cut if fetch.outcome is Outcome.TRUNCATED else None),
     ]
@@ -107,9 +114,9 @@ def _response(fetch: Fetch) -> Record:
     return record("response", fields, block=block, block_type=_ANSWER)
 
 
-def _same_payload(fetch: Fetch, origin: Origin) -> Record:
+def _same_payload(fetch: Fetch, common: _Fields, origin: Origin) -> Record:
     fields = [
-        *_common(fetch),
+        *common,
         *_refers(origin, "identical-payload-digest"),
         ("WARC-Truncated", "length"),
     ]
@@ -118,30 +125,23 @@ def _same_payload(fetch: Fetch, origin: Origin) -> Record:
     return record("revisit", fields, block=block, block_type=_ANSWER)
 
 
-def _not_modified(fetch: Fetch, origin: Origin) -> Record:
+def _not_modified(common: _Fields, origin: Origin) -> Record:
     """Without a block: with one, replay tools would answer 304 and show nothing."""
-    fields = [*_common(fetch), *_refers(origin, "server-not-modified")]
+    fields = [*common, *_refers(origin, "server-not-modified")]
     return record("revisit", fields, block=b"", block_type=_ANSWER)
 
 
-def _request(fetch: Fetch, answer: Record) -> Record:
+def _request(fetch: Fetch, common: _Fields) -> Record:
     url = URL(fetch.url, encoded=True)
     headers = fetch.request_headers
     if not any(name.lower() == "host" for name, _ in headers):
         headers = (("Host", url.host_port_subcomponent or ""), *headers)
     method = "GET" if fetch.form is None else "POST"
     block = head(f"{method} {url.raw_path_qs} HTTP/1.1", headers, HTTP_ENCODING) + (fetch.form or "").encode()
-    fields = [*_common(fetch), ("WARC-Concurrent-To", answer.id)]
-    return record("request", fields, block=block, block_type=_QUESTION)
+    return record("request", common, block=block, block_type=_QUESTION)
 
 
-def _metadata(fetch: Fetch, answer: Record, facts: Sequence[Header]) -> Record:
-    """As fields: a block of any other type would be indexed by replay tools, and shown for the answer."""
-    fields = [*_common(fetch), ("WARC-Concurrent-To", answer.id)]
-    return record("metadata", fields, block=lines(facts), block_type="application/warc-fields")
-
-
-def _common(fetch: Fetch) -> list[tuple[str, str | None]]:
+def _common(fetch: Fetch) -> _Fields:
     version = fetch.http_version.upper()
     return [
         ("WARC-Target-URI", fetch.url),
@@ -151,7 +151,7 @@ def _common(fetch: Fetch) -> list[tuple[str, str | None]]:
     ]
 
 
-def _refers(origin: Origin, profile: str) -> list[tuple[str, str | None]]:
+def _refers(origin: Origin, profile: str) -> _Fields:
     return [
         ("WARC-Profile", f"{_PROFILES}/{profile}"),
         ("WARC-Refers-To", origin.id),
@@ -161,6 +161,7 @@ def _refers(origin: Origin, profile: str) -> list[tuple[str, str | None]]:
     ]
 
 
+@lru_cache(maxsize=1024)
 def _address(ip: str | None) -> str | None:
     try:
         return str(ipaddress.ip_address(ip)) if ip else None

@@ -6,9 +6,10 @@ Reading is our own because a torn or flipped record must never pass for a good o
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
+import os
 import re
-import uuid
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -60,11 +61,16 @@ class Record:
 
     fields: tuple[Header, ...]
     block: Body
+    # What was read of these: on its way to the disk a record is asked for the same things many times.
+    _named: dict[str, str] = dataclasses.field(default_factory=dict, init=False, repr=False, compare=False)
+    _http: list[Http] = dataclasses.field(default_factory=list, init=False, repr=False, compare=False)
 
     def field(self, name: str) -> str:
         """The first field of that name, in any case of letters; empty where there is none."""
-        wanted = name.lower()
-        return next((value for key, value in self.fields if key.lower() == wanted), "")
+        if not self._named:
+            for key, value in self.fields:
+                self._named.setdefault(key.lower(), value)
+        return self._named.get(name.lower(), "")
 
     @property
     def kind(self) -> str:
@@ -75,12 +81,12 @@ class Record:
         return self.field("WARC-Record-ID")
 
     def http(self) -> Http:
-        first, *rest = self.block[: _top(self.block)].decode(HTTP_ENCODING).split("\r\n")
-        status = first.split(" ")[1:2]
-        return Http(
-            status=int(status[0]) if status and status[0].isdecimal() else None,
-            headers=tuple(_pairs(rest)),
-        )
+        if not self._http:
+            first, *rest = self.block[: _top(self.block)].decode(HTTP_ENCODING).split("\r\n")
+            status = first.split(" ")[1:2]
+            number = int(status[0]) if status and status[0].isdecimal() else None
+            self._http.append(Http(status=number, headers=tuple(_pairs(rest))))
+        return self._http[0]
 
     @property
     def payload(self) -> Body:
@@ -98,7 +104,7 @@ def record(kind: str, fields: Iterable[tuple[str, str | None]], *, block: Body, 
     return Record(
         fields=(
             ("WARC-Type", kind),
-            ("WARC-Record-ID", f"<urn:uuid:{uuid.uuid4()}>"),
+            ("WARC-Record-ID", _new_id()),
             *said,
             ("WARC-Block-Digest", digest(block)),
             ("Content-Type", block_type),
@@ -106,6 +112,14 @@ def record(kind: str, fields: Iterable[tuple[str, str | None]], *, block: Body, 
         ),
         block=block,
     )
+
+
+def _new_id() -> str:
+    """A random UUID (version 4), written out at once: to make an object of it takes five times as long."""
+    drawn = bytearray(os.urandom(16))
+    drawn[6], drawn[8] = drawn[6] & 0x0F | 0x40, drawn[8] & 0x3F | 0x80
+    text = drawn.hex()
+    return f"<urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}>"
 
 
 def head(first_line: str, fields: Iterable[Header], encoding: str = "utf-8") -> bytes:
@@ -135,17 +149,25 @@ def _escaped(found: re.Match[str]) -> str:
 
 def member(written: Record, spool: Path | None = None) -> Body:
     """The record as a gzip member of its own; a large one lies in the folder `spool`."""
-    data = Joined(head("WARC/1.1", written.fields), written.block, _BLANK)
-    level = _LEVEL if len(data) <= MEMORY_BYTES else _LARGE_LEVEL
-    stream = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+    top = head("WARC/1.1", written.fields)
+    if len(top) + len(written.block) <= MEMORY_BYTES:
+        whole = b"".join((top, bytes(written.block), _BLANK))
+        packed_whole = zlib.compress(whole, _LEVEL, -zlib.MAX_WBITS)
+        return b"".join((GZIP_HEAD, packed_whole, _gzip_end(zlib.crc32(whole), len(whole))))
+    data = Joined(top, written.block, _BLANK)
+    stream = zlib.compressobj(_LARGE_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed, check = Spool(spool), 0
     packed.write(GZIP_HEAD)
     for piece in pieces(data):
         packed.write(stream.compress(piece))
         check = zlib.crc32(piece, check)
     packed.write(stream.flush())
-    packed.write(check.to_bytes(4, "little") + (len(data) & 0xFFFFFFFF).to_bytes(4, "little"))
+    packed.write(_gzip_end(check, len(data)))
     return packed.body()
+
+
+def _gzip_end(check: int, n_bytes: int) -> bytes:
+    return check.to_bytes(4, "little") + (n_bytes & 0xFFFFFFFF).to_bytes(4, "little")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

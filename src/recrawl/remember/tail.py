@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def is_ours(name: str) -> bool:
     return _OURS.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=1024)  # asked of the same file for every record
 def begun_at(name: str) -> float:
     """When a file of ours was begun; one of others is as old as can be."""
     found = _OURS.fullmatch(name)

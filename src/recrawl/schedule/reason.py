@@ -25,15 +25,21 @@ def reason(plan: Plan, standing: Standing) -> str:
 
 
 def _why(plan: Plan) -> str:
-    if plan.bound == "min":
-        return f"a visit would be worth it sooner, but {span(plan.gap_s)} is the smallest gap allowed"
-    if plan.bound == "max":
-        return f"a visit would be worth it later, but {span(plan.gap_s)} is the largest gap allowed"
-    if plan.rule == "uniform":
-        return "every resource gets the same gap"
     goal = plan.rule.partition(":")[2]
+    if plan.bound:
+        wanted = "a visit would be worth it" if goal else f"{plan.rule} would have it"
+        end, when = ("smallest", "sooner") if plan.bound == "min" else ("largest", "later")
+        return f"{wanted} {when}, but {span(plan.gap_s)} is the {end} gap allowed"
+    if plan.rule in ("uniform", "round-robin"):
+        return "every resource gets the same gap"
+    if plan.rule == "proportional":
+        return "every resource gets a gap in which as many changes are expected"
     priced = f" of {float(f'{plan.price:.3g}'):,g}" if isfinite(plan.price) else ""
-    return f"then a visit is worth the price{priced} (goal {goal})" if goal else "as its rule has it"
+    return (
+        f"then a visit is worth the price{priced} (goal {goal})"
+        if goal
+        else f"as the rule {plan.rule} has it"
+    )
 
 
 def span(seconds: float) -> str:

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 
 import numpy as np
 
 from recrawl.finding import Finding
 from recrawl.loop import Loop
-from recrawl.model import Changed, Lease, Outcome, Seen, Version, Visit
+from recrawl.model import Changed, Floats, Lease, Outcome, Plans, Seen, Version, Visit
 from recrawl.simulate.worlds import TraceWorld
 
 
-def simulate(loop: Loop, world: TraceWorld, *, start_at: float, end_at: float, limit: int = 64) -> Seen:
+def simulate(
+    loop: Loop,
+    world: TraceWorld,
+    *,
+    start_at: float,
+    end_at: float,
+    limit: int = 64,
+    first_gap_s: Floats | None = None,
+) -> Seen:
     """Add the world's resources to the loop's store and visit them until `end_at`; all visits made.
 
     A visit takes no time. In what comes back, `id` is the resource's place in the world, and a first
-    visit has NaN for `since_at` and 0 for `changed`.
+    visit has NaN for `since_at` and 0 for `changed`. With `first_gap_s` everything is first looked at when
+    the simulation starts, and looked at again so much later, whatever the policy says.
     """
     loop.store.add(world.resources, start_at)
     place = {resource.url: index for index, resource in enumerate(world.resources)}
     loop.start(start_at)
     visits: list[tuple[int, Visit]] = []
     now = start_at
+    if first_gap_s is not None:
+        visits += _hold(loop, world, start_at, place, first_gap_s)
     while now < end_at:
         if loop.must_reprice(now):
             loop.reprice(now)
@@ -37,6 +49,40 @@ def simulate(loop: Loop, world: TraceWorld, *, start_at: float, end_at: float, l
         if not leases:
             now = loop.wake_at(now)
     return _columns(visits)
+
+
+def _hold(
+    loop: Loop, world: TraceWorld, now: float, place: Mapping[str, int], first_gap_s: Floats
+) -> list[tuple[int, Visit]]:
+    """Take a copy of everything, and plan the visits after it as they are given."""
+    visits: list[tuple[int, Visit]] = []
+    loop.reprice(now)
+    while leases := loop.store.claim(now=now, limit=len(place), lease_s=loop.lease_s):
+        findings = [
+            _look(world, place[lease.resource.url], lease, now, len(visits) + i)
+            for i, lease in enumerate(leases)
+        ]
+        visits += [(place[f.lease.resource.url], f.visit) for f in findings]
+        loop.absorb(findings, now)
+    batch, _ = loop.store.batch()
+    index = {visit.resource_id: i for i, visit in visits}
+    gap_s = first_gap_s[[index[resource_id] for resource_id in batch.id.tolist()]]
+    nothing = np.full(len(batch), np.nan)
+    loop.store.replan(
+        Plans(
+            id=batch.id,
+            since_at=batch.since_at,
+            due_at=now + gap_s,
+            gap_s=gap_s,
+            p_changed=nothing,
+            per_day=nothing,
+            bound=np.zeros(len(batch), dtype=np.int8),
+            price=loop.price,
+            rule=loop.rule,
+            planned_at=now,
+        )
+    )
+    return visits
 
 
 def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int) -> Finding:

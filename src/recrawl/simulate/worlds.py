@@ -1,14 +1,118 @@
-"""Worlds to simulate: what changes, and when."""
+"""Worlds to simulate: what changes, and when; drawn from recipes, or one process at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recrawl.model import Floats, NewResource
+from recrawl.simulate.blocks import Piece, block, block_size, joined
+from recrawl.simulate.contents import digests
 from recrawl.simulate.processes import Process
+from recrawl.simulate.recipes import Recipe, Text
+from recrawl.simulate.traces import Traces
+
+
+@dataclass(frozen=True, slots=True)
+class Quarter:
+    """So many resources after one recipe."""
+
+    recipe: Recipe
+    n_resources: int
+
+    @property
+    def n_hosts(self) -> int:
+        return -(-self.n_resources // self.recipe.per_host)
+
+
+class World:
+    """A generated world: quarter after quarter, the same for the same seed.
+
+    A resource is the same whatever the size of its quarter and of the pieces that are read; only one piece
+    and one block of about 250 resources are held at a time.
+    """
+
+    def __init__(self, quarters: Sequence[Quarter], *, seed: int) -> None:
+        self.quarters = tuple(quarters)
+        self.seed = seed
+        self.start_at = min(quarter.recipe.start_at for quarter in self.quarters)
+        self.end_at = max(quarter.recipe.end_at for quarter in self.quarters)
+
+    def __len__(self) -> int:
+        return sum(quarter.n_resources for quarter in self.quarters)
+
+    def traces(self) -> Traces:
+        return next(self.chunks(max(1, len(self))))
+
+    def chunks(self, n_resources: int) -> Iterator[Traces]:
+        return (piece.traces for piece in self.pieces(n_resources))
+
+    def pieces(self, n_resources: int) -> Iterator[Piece]:
+        """So many resources at a time, with all that is known of them."""
+        held: list[Piece] = []
+        n_held = 0
+        for piece in self._blocks():
+            taken = 0
+            while len(piece.traces) - taken >= n_resources - n_held:
+                upto = taken + n_resources - n_held
+                yield joined([*held, piece.pick(np.arange(taken, upto))])
+                held, n_held, taken = [], 0, upto
+            if taken < len(piece.traces):
+                held.append(piece.pick(np.arange(taken, len(piece.traces))))
+                n_held += len(piece.traces) - taken
+        if held:
+            yield joined(held)
+
+    def text_of(self, resource: int) -> Text | None:
+        """What the contents of this resource say, if its recipe has texts."""
+        for quarter in self.quarters:
+            if resource < quarter.n_resources:
+                return quarter.recipe.text
+            resource -= quarter.n_resources
+        return None
+
+    def _blocks(self) -> Iterator[Piece]:
+        before = hosts_before = 0
+        for place, quarter in enumerate(self.quarters):
+            size = block_size(quarter.recipe)
+            for number in range(-(-quarter.n_resources // size)):
+                piece = block(quarter.recipe, np.random.default_rng([self.seed, place, number]))
+                n = min(size, quarter.n_resources - number * size)
+                if n < size:
+                    piece = piece.pick(np.arange(n))
+                first_host = hosts_before + number * size // quarter.recipe.per_host
+                yield self._placed(piece, before + number * size, first_host)
+            before += quarter.n_resources
+            hosts_before += quarter.n_hosts
+
+    def _placed(self, piece: Piece, first: int, first_host: int) -> Piece:
+        """With its numbers in the world."""
+        traces = piece.traces
+        resource = np.arange(first, first + len(traces))
+        host = traces.host + first_host
+        return replace(
+            piece,
+            traces=replace(
+                traces,
+                host=host,
+                digest=digests(self.seed, np.repeat(resource, traces.n_changes), piece.content),
+                first_digest=digests(self.seed, resource, np.zeros(len(traces), dtype=np.int64)),
+                url=[
+                    f"https://{host_of(h)}/{'d/' * (depth - 1)}{i}"
+                    for i, h, depth in zip(
+                        resource.tolist(), host.tolist(), piece.features["depth"].tolist(), strict=True
+                    )
+                ],
+            ),
+            follows=np.where(piece.follows < 0, -1, piece.follows + first),
+        )
+
+
+def host_of(number: int) -> str:
+    """The name of a generated world's host."""
+    return f"h{number}.test"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,4 +143,14 @@ def world_of(
             for i in range(len(processes))
         ],
         [process.events(start_at, end_at, rng) for process, rng in zip(processes, streams, strict=True)],
+    )
+
+
+def world_from(traces: Traces) -> TraceWorld:
+    """A history as a world that the loop can visit; without URLs the resources are numbered."""
+    hosts = [host_of(host) for host in traces.host.tolist()]
+    urls = traces.url or [f"http://{host}/{i}" for i, host in enumerate(hosts)]
+    return TraceWorld(
+        [NewResource(url=url, host=host) for url, host in zip(urls, hosts, strict=True)],
+        [traces.of(i) for i in range(len(traces))],
     )

@@ -14,7 +14,7 @@ from recrawl.model import DAY_S, Batch, Floats, Ints, Seen
 
 # With this many changes expected in a gap, one without any is rarer than one in twenty: a visit that finds a
 # change cannot tell higher rates apart. Whoever forgets must not let such visits raise the rate for ever.
-_TELLING = 3.0
+TELLING = 3.0
 
 
 class GammaFilter:
@@ -45,7 +45,7 @@ class GammaFilter:
             changed = seen.changed[rows] == 1
             a_yes, b_yes = _after_change(a, b_s, gap_s)
             if self.forgetting:
-                b_yes = np.maximum(b_yes, a_yes / np.maximum(a / b_s, _TELLING / gap_s))
+                b_yes = np.maximum(b_yes, a_yes / np.maximum(a / b_s, TELLING / gap_s))
             self._rows[ids, 0] = np.where(changed, a_yes, a)
             self._rows[ids, 1] = np.where(changed, b_yes, b_s + gap_s)
 

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from math import inf
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar
 
 from recrawl.errors import NewerStoreError, StoreError, UnsoundStoreError
@@ -32,28 +33,39 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with self._trouble():
+        self._trouble = _Trouble(path)
+        with self._trouble:
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256
             )
         try:
-            with self._trouble():
+            with self._trouble:
                 self._open()
         except BaseException:
             self._connection.close()
             raise
 
     def rows(self, name: str, values: Values = ()) -> list[sqlite3.Row]:
-        with self._trouble():
+        with self._trouble:
             found: list[sqlite3.Row] = self._connection.execute(queries()[name], values).fetchall()
             return found
 
     def row(self, name: str, values: Values = ()) -> sqlite3.Row | None:
         return next(iter(self.rows(name, values)), None)
 
+    def mappings(self, name: str, values: Values = ()) -> list[dict[str, Any]]:
+        """For rows of many columns, all asked for by name: a `sqlite3.Row` would look through the names every
+        time."""
+        with self._trouble:
+            cursor = self._connection.cursor()
+            cursor.row_factory = None
+            cursor.execute(queries()[name], values)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
     def tuples(self, name: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Without names: for many rows at once."""
-        with self._trouble():
+        with self._trouble:
             cursor = self._connection.cursor()
             cursor.row_factory = None
             return cursor.execute(queries()[name], values).fetchall()
@@ -63,26 +75,26 @@ class Database:
 
     def run(self, name: str, values: Values = ()) -> int:
         """How many rows it changed."""
-        with self._trouble():
+        with self._trouble:
             return self._connection.execute(queries()[name], values).rowcount
 
     def run_many(self, name: str, values: Iterable[Values]) -> None:
-        with self._trouble():
+        with self._trouble:
             self._connection.executemany(queries()[name], values)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """One transaction. It takes the write lock at once: one that reads first and writes later would fail
         as soon as another process had written in between."""
-        with self._trouble():
+        with self._trouble:
             self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
-            with self._trouble():
+            with self._trouble:
                 self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
-                with self._trouble():
+                with self._trouble:
                     self._connection.execute("ROLLBACK")
 
     def close(self) -> None:
@@ -156,18 +168,30 @@ class Database:
     def _pragma(self, name: str) -> Any:
         return self._connection.execute(f"PRAGMA {name}").fetchone()[0]
 
-    @contextmanager
-    def _trouble(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.OperationalError as problem:
+
+class _Trouble:
+    """What SQLite raises, as errors of ours. A class, since every statement passes here and a generator would
+    cost more than many of them."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(problem, sqlite3.OperationalError):
             raise StoreError(
-                f"{self.path} cannot be used ({problem}); check that its folder exists, is writable and "
+                f"{self._path} cannot be used ({problem}); check that its folder exists, is writable and "
                 "has room, and that no other program holds the file."
             ) from problem
-        except sqlite3.DatabaseError as problem:
+        if isinstance(problem, sqlite3.DatabaseError):
             raise UnsoundStoreError(
-                f"{self.path} is not a sound recrawl store ({problem}); choose another --home, or bring the "
+                f"{self._path} is not a sound recrawl store ({problem}); choose another --home, or bring the "
                 "file back from a backup."
             ) from problem
 

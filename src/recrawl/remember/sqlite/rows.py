@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Any
 
@@ -32,12 +32,14 @@ from recrawl.model import (
 from recrawl.remember.layers import MANNERS
 from recrawl.remember.sqlite.noise import noise_of, noise_text
 
+Row = sqlite3.Row | Mapping[str, Any]  # of columns by name
+
 _NO_MANNER = Manner()
 BOUNDS = {-1: "min", 0: "", 1: "max"}
 _FLOAT64 = np.dtype("<f8")
 
 
-def settings_of(row: sqlite3.Row, prefix: str = "") -> Settings:
+def settings_of(row: Row, prefix: str = "") -> Settings:
     kind, paused, private = (row[prefix + name] for name in ("kind", "paused", "allow_private"))
     return Settings(
         kind=None if kind is None else Kind(kind),
@@ -86,7 +88,7 @@ def new_values(new: NewResource) -> dict[str, object]:
     return {"url": new.url, "host": new.host, **settings_values(new.settings)}
 
 
-def resource_of(row: sqlite3.Row) -> Resource:
+def resource_of(row: Row) -> Resource:
     return Resource(
         id=row["id"],
         url=row["url"],
@@ -107,7 +109,7 @@ def resource_of(row: sqlite3.Row) -> Resource:
     )
 
 
-def standing_of(row: sqlite3.Row) -> Standing:
+def standing_of(row: Row) -> Standing:
     return Standing(
         since_at=_real(row["since_at"]),
         last_at=_real(row["last_at"]),
@@ -127,7 +129,7 @@ def standing_of(row: sqlite3.Row) -> Standing:
     )
 
 
-def plan_of(row: sqlite3.Row) -> Plan:
+def plan_of(row: Row) -> Plan:
     return Plan(
         resource_id=row["id"],
         due_at=_real(row["due_at"]),
@@ -213,7 +215,7 @@ def visit_values(visit: Visit) -> dict[str, object]:
     }
 
 
-def version_of(row: sqlite3.Row, *, resource_id: int) -> Version:
+def version_of(row: Row, *, resource_id: int) -> Version:
     return Version(
         resource_id=resource_id,
         seq=row["seq"],

@@ -31,22 +31,22 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
         with self._db.writing():
             if only is None:
                 self._db.run("line_up", {"now": now})
-                taken = self._db.rows("next_in_line", {"now": now, "limit": limit})
+                taken = self._db.tuples("next_in_line", {"now": now, "limit": limit})
             else:
-                taken = self._db.rows("only", {"now": now, "only": only})
-            lease = {"until_at": until_at, "by": by}
-            hosts = [self._db.rows("lease", {**lease, "id": row["id"]})[0] for row in taken]
-            watched = self._watched([row["next_id"] for row in taken])
+                taken = self._db.tuples("only", {"now": now, "only": only})
+            lease = {"until_at": until_at, "by": by, "ids": json_ids(host_id for host_id, _ in taken)}
+            hosts = {host_id: leased for host_id, *leased in self._db.tuples("lease", lease)}
+            watched = self._watched([resource_id for _, resource_id in taken])
         return [
             Lease(
                 resource=resource,
                 standing=standing,
-                token=host["token"],
+                token=hosts[host_id][0],
                 claimed_at=now,
                 until_at=until_at,
-                n_host_failures=host["n_failures"],
+                n_host_failures=hosts[host_id][1],
             )
-            for (resource, standing, _), host in zip(watched, hosts, strict=True)
+            for (resource, standing, _), (host_id, _) in zip(watched, taken, strict=True)
         ]
 
     def release(self, leases: Sequence[Lease], gate_at: float) -> None:
@@ -83,7 +83,7 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
 
     def complete(self, done: Sequence[Completion], files: Mapping[str, int] | None = None) -> list[bool]:
         with self._db.writing():
-            accepted = [self._record(completion) for completion in done]
+            accepted = self._record(done)
             self._take_turns({completion.lease.resource.host_id for completion in done})
             # where it was moved to another host meanwhile, that one's turn changed too
             self._take_turns(
@@ -178,24 +178,36 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
     def close(self) -> None:
         self._db.close()
 
-    def _record(self, done: Completion) -> bool:
-        lease = done.lease
-        if self._db.rows("recorded", {"fetch_id": done.visit.fetch_id}):
-            return True
-        present = {"id": lease.resource.host_id, "token": lease.token, "gate_at": done.gate_at}
-        present |= {"n_host_failures": done.n_host_failures, "rest_s": max(0.0, done.gate_at - done.visit.at)}
-        if not self._db.run("finish", present):
-            return False
-        known = self._db.row("last_seq", {"id": lease.resource.id, "claimed_at": lease.claimed_at})
-        if known is None:  # removed or erased meanwhile; its host was visited all the same, and is gated now
-            return False
-        last_seq, version_seq = known["last_seq"], None
-        self._db.run("add_visit", rows.visit_values(done.visit))
-        for version in done.versions:
-            last_seq += 1
-            version_seq = version_seq if version.flag else last_seq
-            self._db.run(
-                "add_version", rows.version_values(version, resource_id=lease.resource.id, seq=last_seq)
-            )
-        self._db.run("stand", rows.standing_values(done, last_seq, version_seq))
-        return True
+    def _record(self, done: Sequence[Completion]) -> list[bool]:
+        recorded = set(self.recorded([completion.visit.fetch_id for completion in done]))
+        accepted: list[bool] = []
+        taken: list[tuple[Completion, int]] = []
+        for completion, last_seq in zip(done, self._last_seqs([one.lease for one in done]), strict=True):
+            again = completion.visit.fetch_id in recorded
+            # Whose resource was removed or erased meanwhile is not recorded; its host was visited all the
+            # same, and is gated now.
+            ok = not again and self._finish(completion) and last_seq is not None
+            if ok and last_seq is not None:
+                recorded.add(completion.visit.fetch_id)
+                taken.append((completion, last_seq))
+            accepted.append(again or ok)
+        self._write(taken)
+        return accepted
+
+    def _finish(self, done: Completion) -> bool:
+        present = {"id": done.lease.resource.host_id, "token": done.lease.token, "gate_at": done.gate_at}
+        rest = {"n_host_failures": done.n_host_failures, "rest_s": max(0.0, done.gate_at - done.visit.at)}
+        return bool(self._db.run("finish", present | rest))
+
+    def _write(self, taken: Sequence[tuple[Completion, int]]) -> None:
+        versions: list[dict[str, object]] = []
+        standings: list[dict[str, object]] = []
+        for done, last_seq in taken:
+            resource_id, seq, version_seq = done.lease.resource.id, last_seq, None
+            for seq, version in enumerate(done.versions, last_seq + 1):
+                version_seq = version_seq if version.flag else seq
+                versions.append(rows.version_values(version, resource_id=resource_id, seq=seq))
+            standings.append(rows.standing_values(done, seq, version_seq))
+        self._db.run_many("add_visit", [rows.visit_values(done.visit) for done, _ in taken])
+        self._db.run_many("add_version", versions)
+        self._db.run_many("stand", standings)

@@ -9,6 +9,7 @@ from pathlib import Path
 from recrawl.errors import NotWatchedError, WatchedAlreadyError
 from recrawl.model import (
     Effective,
+    Lease,
     NewResource,
     Plan,
     Resource,
@@ -129,8 +130,15 @@ class SqliteWatchlist:
 
     def _watched(self, ids: Sequence[int]) -> list[tuple[Resource, Standing, Plan | None]]:
         """In the order of `ids`; those not watched are left out."""
-        found = self._db.rows("watched", {"ids": json_ids(ids)})
+        found = self._db.mappings("watched", {"ids": json_ids(ids)})
         return [(rows.resource_of(row), rows.standing_of(row), rows.plan_of(row)) for row in found]
+
+    def _last_seqs(self, leases: Sequence[Lease]) -> list[int | None]:
+        """Of each one's versions; None where the resource was removed, or erased since it was claimed."""
+        ids = json_ids(lease.resource.id for lease in leases)
+        found = {row[0]: row[1:] for row in self._db.tuples("last_seqs", {"ids": ids})}
+        known = [(*found.get(lease.resource.id, (None, None)), lease.claimed_at) for lease in leases]
+        return [None if erased_at is not None and erased_at >= at else seq for seq, erased_at, at in known]
 
     def _reached(self, scope: Scope) -> list[int]:
         name = {"name": scope.name}

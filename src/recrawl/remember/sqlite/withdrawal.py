@@ -20,8 +20,7 @@ class _Needed(Exception):  # noqa: N818  # rolls a transaction back
 
 class SqliteWithdrawal(SqliteWatchlist):
     def wanted(self, leases: Sequence[Lease]) -> list[bool]:
-        asked = [{"id": lease.resource.id, "claimed_at": lease.claimed_at} for lease in leases]
-        return [self._db.row("last_seq", values) is not None for values in asked]
+        return [last_seq is not None for last_seq in self._last_seqs(leases)]
 
     def placed(self, file: str, offset: int | None = None) -> list[Version]:
         query = "placed" if offset is None else "placed_at"

@@ -288,8 +288,8 @@ WHERE r.id = :only AND h.gate_at <= :now AND h.lease_until_at <= :now;
 
 -- name: lease
 UPDATE host SET token = token + 1, lease_until_at = :until_at, lease_by = :by, in_line = 0
-WHERE id = :id
-RETURNING token, n_failures;
+WHERE id IN (SELECT value FROM json_each(:ids))
+RETURNING id, token, n_failures;
 
 -- name: release
 -- Only the present lease ends; released or completed, it is no longer there (-9e999).
@@ -329,10 +329,10 @@ UPDATE host SET
     lease_until_at = -9e999, gate_at = max(gate_at, :gate_at), n_failures = :n_host_failures, rest_s = :rest_s
 WHERE id = :id AND token = :token AND lease_until_at > -9e999;
 
--- name: last_seq
--- None where it was removed, or erased since the visit was claimed.
-SELECT last_seq FROM resource AS r
-WHERE id = :id AND NOT EXISTS (SELECT 1 FROM erasure AS e WHERE e.url = r.url AND e.at >= :claimed_at);
+-- name: last_seqs
+SELECT r.id, r.last_seq, (SELECT e.at FROM erasure AS e WHERE e.url = r.url)
+FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
+
 
 -- name: add_visit
 INSERT INTO visit (

@@ -1,0 +1,23 @@
+"""A policy by its name, with its goal where it has one."""
+
+from __future__ import annotations
+
+from inspect import signature
+
+from recrawl.app.registry import part
+from recrawl.contracts import Policy
+from recrawl.errors import BadSettingError
+
+
+def policy_of(name: str, goal: str, *, asked: bool) -> tuple[Policy, str]:
+    """The policy, and the rule that plans are made by: its name, and its goal. A goal that was `asked` for is
+    refused by a policy that has none."""
+    make = part("policies", name)
+    policy: Policy
+    if "goal" in signature(make).parameters:
+        policy = make(goal=part("goals", goal)())
+        return policy, f"{name}:{goal}"
+    if asked:
+        raise BadSettingError(f"The policy {name!r} knows no goal; leave --goal out, or use policy index.")
+    policy = make()
+    return policy, name

@@ -1,0 +1,53 @@
+"""A corpus by what the user calls it: a folder, or the name of one that is built in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from recrawl.corpora.about import FILE, About
+from recrawl.corpora.native import NEEDED, Corpus
+from recrawl.errors import BadInputError
+from recrawl.simulate.traces import Traces
+
+PREFIX = "builtin:"
+
+
+class Histories(Protocol):
+    """What can be replayed: a corpus on the disk, or a generated one."""
+
+    @property
+    def about(self) -> About: ...
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """What the latest pass over it left out, by reason."""
+
+    def __len__(self) -> int: ...
+
+    def traces(self) -> Traces: ...
+
+    def chunks(self, n_resources: int) -> Iterator[Traces]: ...
+
+
+def opened(name: str | Path, *, strict: bool = False) -> Histories:
+    """Raises BadInputError that says what there is to choose from."""
+    from recrawl.corpora.builtin import BUILTIN, builtin
+
+    said = str(name)
+    names = ", ".join(f"{PREFIX}{one}" for one in BUILTIN)
+    if said.startswith(PREFIX):
+        if said.removeprefix(PREFIX) not in BUILTIN:
+            raise BadInputError(f"There is no built-in corpus {said!r}; choose one of: {names}.")
+        return builtin(said.removeprefix(PREFIX))
+    folder = Path(name)
+    if not (folder / FILE).is_file():
+        why = (
+            "is not there" if not folder.exists() else f"has no {FILE}" if folder.is_dir() else "is no folder"
+        )
+        raise BadInputError(
+            f"{folder} {why}; a corpus is a folder with {NEEDED} (make one with `recrawl corpus import`). "
+            f"Built in are: {names}."
+        )
+    return Corpus(folder, strict=strict)

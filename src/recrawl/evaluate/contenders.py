@@ -1,0 +1,188 @@
+"""Everything that can be measured against everything else, by name: rules, and policies with a price.
+
+A rule decides by itself how often it looks. A policy with a price is run at the price that gives the number
+of visits asked for, so that all can be compared at equal cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+
+from recrawl.errors import BadInputError, UnknownPartError
+from recrawl.evaluate.bidding import bid
+from recrawl.evaluate.protocol import FIRST_GAP_S, Window
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.model import Floats, Ints
+from recrawl.schedule.policies.index import Index
+from recrawl.schedule.policies.proportional import Proportional
+from recrawl.schedule.policies.rules.named import RULES
+from recrawl.schedule.policies.rules.rule import Rule
+from recrawl.schedule.policies.rules.step import FIXED
+from recrawl.simulate.columns import walk_columns
+from recrawl.simulate.scalar import EXPECTED, GOALS
+from recrawl.simulate.traces import Traces, Visits
+from recrawl.simulate.walk import walk, walk_index
+
+ARCHIVER = ("fix", "dyn", "window", "state-1", "state-2", "gold", "week")
+PRICED = ("uniform", "round-robin", "proportional", "index")
+PEERS = (
+    *("nutch", "storm-crawler", "heritrix", "miniflux", "commafeed", "hydra"),
+    *("freshrss-autottl", "changedetection"),
+)
+NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS)
+
+TOLERANCE = 0.005  # of the number of visits: equal cost, well within the one in a hundred that is asked for
+_N_PILOT = 1_500  # resources on which a price is looked for before all are run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """`rule` is None for policies with a price. Without bounds a rule keeps its own, and its first gap."""
+
+    name: str
+    rule: Rule | None
+    goal: str
+    predictor: str
+    min_gap_s: float | None
+    max_gap_s: float | None
+
+    @property
+    def priced(self) -> bool:
+        return self.rule is None
+
+    def visits(
+        self, traces: Traces, window: Window, *, n_visits: int | None = None, price: float | None = None
+    ) -> Visits:
+        """The visits that it makes to the window's population, whose traces these are.
+
+        A policy with a price makes `n_visits`, within one in a hundred where its bounds allow it; or as many
+        as a given `price` has. Rules ignore both.
+        """
+        if self.rule is not None:
+            return self._ruled(self.rule, traces, window)
+        if price is not None:
+            return self._at(price, traces, window, window.first_gap_s)
+        if n_visits is None:
+            raise BadInputError(
+                f"{self.name} looks as often as it is paid for; say how many visits it may make (n_visits)."
+            )
+        return self._bidden(traces, window, n_visits, TOLERANCE)[1]
+
+    def price(self, traces: Traces, window: Window, n_visits: int) -> float:
+        """The price at which it makes this many visits; for all of a corpus that comes in chunks, say."""
+        return self._bidden(traces, window, n_visits, TOLERANCE)[0]
+
+    def _bidden(
+        self, traces: Traces, window: Window, n_visits: int, tolerance: float
+    ) -> tuple[float, Visits]:
+        guess = len(traces) * window.length_s / max(n_visits, 1)  # the price of uniform, in its unit
+        if self.name not in ("uniform", "round-robin"):
+            # in changes expected, in the chance of one, or in seconds
+            guess = 1.0 if self.name == "proportional" else 0.2 if self.goal == "capture" else guess / 10.0
+            if len(traces) > 4 * _N_PILOT:
+                few: Ints = np.arange(0, len(traces), len(traces) // _N_PILOT)
+                share = max(1, round(n_visits * len(few) / len(traces)))
+                first_s = window.first_gap_s[few]
+                pilot = traces.pick(few)
+                guess, _ = bid(lambda p: self._at(p, pilot, window, first_s), share, guess, 4 * tolerance)
+        return bid(lambda p: self._at(p, traces, window, window.first_gap_s), n_visits, guess, tolerance)
+
+    def _ruled(self, rule: Rule, traces: Traces, window: Window) -> Visits:
+        own = self.min_gap_s is None and self.max_gap_s is None
+        return walk(
+            rule,
+            traces,
+            start_at=window.start_at,
+            end_at=window.end_at,
+            first_gap_s=window.first_gap_s,
+            min_gap_s=self.min_gap_s,
+            max_gap_s=self.max_gap_s,
+            start_gap_s=None if own else FIRST_GAP_S,
+        )
+
+    def _at(self, price: float, traces: Traces, window: Window, first_gap_s: Floats) -> Visits:
+        low_s, high_s = self._bounds()
+        if self.name in ("uniform", "round-robin"):
+            gap_s = min(max(price, low_s), high_s)
+            # in turn: the first round takes as long as every other, whatever the first gaps of others are
+            turn_s = gap_s if self.name == "round-robin" else FIRST_GAP_S
+            return walk(
+                Rule(name=self.name, code=FIXED, start_gap_s=gap_s, min_gap_s=gap_s, max_gap_s=gap_s),
+                traces,
+                start_at=window.start_at,
+                end_at=window.end_at,
+                first_gap_s=first_gap_s / FIRST_GAP_S * turn_s,
+                start_gap_s=gap_s,
+            )
+        goal = EXPECTED if self.name == "proportional" else GOALS.get(self.goal)
+        if self.predictor == "gamma" and goal is not None:
+            return walk_index(
+                traces,
+                start_at=window.start_at,
+                end_at=window.end_at,
+                first_gap_s=first_gap_s,
+                min_gap_s=low_s,
+                max_gap_s=high_s,
+                price=price,
+                goal=goal,
+                predictor=GammaFilter(),
+            )
+        proportional = self.name == "proportional"
+        return walk_columns(
+            _part("predictor", self.predictor)(),
+            Proportional() if proportional else Index(_part("goal", self.goal)()),
+            traces,
+            start_at=window.start_at,
+            end_at=window.end_at,
+            first_gap_s=first_gap_s,
+            min_gap_s=low_s,
+            max_gap_s=high_s,
+            price=price,
+        )
+
+    def _bounds(self) -> tuple[float, float]:
+        if self.min_gap_s is None or self.max_gap_s is None:
+            raise BadInputError(f"{self.name} has no bounds of its own; give a smallest and a largest gap.")
+        return self.min_gap_s, self.max_gap_s
+
+
+def contender(
+    name: str,
+    *,
+    goal: str = "fresh",
+    predictor: str = "gamma",
+    min_gap_s: float | None = None,
+    max_gap_s: float | None = None,
+) -> Contender:
+    """One of `NAMES`. Goal and predictor matter to `index` (and the predictor to `proportional`)."""
+    if name not in NAMES:
+        raise UnknownPartError(f"There is no policy called {name!r}; choose some of: {', '.join(NAMES)}.")
+    if name in PRICED:
+        _part("goal", goal)
+        _part("predictor", predictor)
+    found = Contender(
+        name=name,
+        rule=RULES.get(name),
+        goal=goal,
+        predictor=predictor,
+        min_gap_s=min_gap_s,
+        max_gap_s=max_gap_s,
+    )
+    if found.priced:
+        found._bounds()
+    return found
+
+
+def _part(kind: str, name: str) -> Callable[[], Any]:
+    group = f"recrawl.{kind}s"
+    found = entry_points(group=group, name=name)
+    if not found:
+        known = ", ".join(sorted(entry_points(group=group).names))
+        raise UnknownPartError(f"There is no {kind} called {name!r}; choose one of: {known}.")
+    loaded: Callable[[], Any] = next(iter(found)).load()
+    return loaded

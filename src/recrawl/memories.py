@@ -1,0 +1,96 @@
+"""What predictor and policy know of each resource, as the one row that the store keeps.
+
+A row is made of sections, the predictor's and then the policy's where that learns too. Each begins with the
+signature of whoever it belongs to, so that nobody is given another's memory for their own; and whoever stays
+keeps theirs when the other is exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from zlib import crc32
+
+import numpy as np
+
+from recrawl.contracts import Learner, Policy, Predictor
+from recrawl.finding import Chain, Finding, seen
+from recrawl.model import Bools, Floats, Ints, Seen
+
+_NOBODY = np.zeros(1, dtype=np.int64)  # no resource has this number
+
+
+class Memories:
+    """Of a predictor, and of a policy where it remembers."""
+
+    def __init__(self, predictor: Predictor, policy: Policy) -> None:
+        self._predictor = predictor
+        self._policy = policy if isinstance(policy, Learner) else None
+        self._learners: list[tuple[float, Learner]] = [(_signature(type(predictor).__qualname__), predictor)]
+        if self._policy is not None:
+            signature = _signature(f"{type(policy).__qualname__} {policy.name} {self._policy.width}")
+            self._learners.append((signature, self._policy))
+
+    def learn(self, visits: Seen) -> None:
+        for _, learner in self._learners:
+            learner.learn(visits)
+
+    def rows(self, ids: Ints) -> list[tuple[float, ...]]:
+        """As the store keeps them."""
+        parts = [
+            np.column_stack([np.full(len(ids), signature), learner.memory(ids)])
+            for signature, learner in self._learners
+        ]
+        return [tuple(row) for row in np.hstack(parts).tolist()]
+
+    def recall(self, ids: Ints, rows: Floats) -> None:
+        """Put back what the store kept, each section to whoever it belongs to."""
+        start = 0
+        for signature, learner in self._learners:
+            end = start + 1 + learner.width
+            if rows.shape[1] < end:
+                return
+            ours = (rows[:, start] == signature) & _ends(rows, end)
+            learner.recall(ids[ours], rows[ours, start + 1 : end])
+            start = end
+
+    def remember(self, findings: Sequence[Finding]) -> None:
+        """The store's memory of a resource is the truth: another worker may have learned since."""
+        by_length: dict[int, list[Finding]] = {}
+        for finding in findings:
+            by_length.setdefault(len(finding.lease.standing.memory), []).append(finding)
+        for length, alike in by_length.items():
+            if length:
+                ids = np.array([finding.visit.resource_id for finding in alike], dtype=np.int64)
+                self.recall(ids, np.array([finding.lease.standing.memory for finding in alike]))
+
+    def adopt(self, chains: Sequence[Chain], fresh: Callable[[], Predictor]) -> None:
+        """Learn from visits made elsewhere; where later ones are recorded, from the whole past anew."""
+        self.remember([chain.findings[0] for chain in chains])
+        self.learn(seen([f for chain in chains if chain.told is None for f in chain.findings]))
+        for chain in chains:
+            if chain.told is None:
+                continue
+            told = replace(chain.told, id=np.zeros_like(chain.told.id))
+            ids = np.array([chain.findings[0].visit.resource_id], dtype=np.int64)
+            anew = fresh()
+            anew.learn(told)
+            self._predictor.recall(ids, anew.memory(_NOBODY))
+            if self._policy is not None:  # which knows each resource by itself alone
+                blank = self._policy.memory(_NOBODY).copy()
+                self._policy.learn(told)
+                self._policy.recall(ids, self._policy.memory(_NOBODY))
+                self._policy.recall(_NOBODY, blank)
+
+
+def _signature(name: str) -> float:
+    return float(crc32(name.encode()))
+
+
+def _ends(rows: Floats, end: int) -> Bools:
+    """Whether a section ends here: with the row, or with the next one's signature, a whole number. Another
+    length would mean that it was written by another release of its owner."""
+    if rows.shape[1] == end:
+        return np.ones(len(rows), dtype=np.bool_)
+    after = rows[:, end]
+    return np.asarray(np.isnan(after) | (after == np.floor(after)), dtype=np.bool_)

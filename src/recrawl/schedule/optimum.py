@@ -1,0 +1,127 @@
+"""The best even gaps where every rate of change is known and changes are Poisson.
+
+With rate D, gap t and x = D t, each goal's worth is a function of x alone, up to a factor. A visit is due
+where weight * worth reaches the price, so one table of x against worth, made once for a goal, serves every
+resource at every price:
+
+    fresh            D U = 1 - (1 + x) e^-x     as much as price * D / weight
+    fresh-harmonic   D U = x - 1 + e^-x         as much as price * D / weight
+    prompt           D U = x^2 / 2              as much as price * D / weight
+    capture            U = 1 - (1 + x) e^-x     as much as price / weight
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from recrawl.errors import BadSettingError
+from recrawl.model import Floats
+from recrawl.schedule.budget import price_for
+
+GOALS = ("fresh", "fresh-harmonic", "prompt", "capture")
+# Evenly in log x. Half the gaps read off between them are right to a millionth, all to a ten-thousandth
+# (tests/unit/test_optimum.py compares with Lambert's function).
+N_POINTS = 8_192
+LEAST_X, MOST_X = 1e-7, 1e9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRates:
+    """A quote: gaps at any price. Bounds may be numbers or columns."""
+
+    goal: str
+    rate_per_s: Floats
+    weight: Floats
+    min_gap_s: Floats | float
+    max_gap_s: Floats | float
+
+    def gaps(self, price: float) -> Floats:
+        log_worth, log_x = _table(self.goal)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            wanted = price / self.weight * (1.0 if self.goal == "capture" else self.rate_per_s)
+            x = np.exp(np.interp(np.log(wanted), log_worth, log_x, right=np.inf))
+            gap_s = x / self.rate_per_s
+        # What never changes, or has no weight, is never worth a visit: it gets its largest gap. So does what
+        # changes too fast to be worth one, under goals whose worth is bounded.
+        never = (self.rate_per_s <= 0.0) | (self.weight <= 0.0)
+        return np.asarray(np.clip(np.where(never, np.inf, gap_s), self.min_gap_s, self.max_gap_s))
+
+
+@cache
+def _table(goal: str) -> tuple[Floats, Floats]:
+    """The logarithms of a goal's worth, rising, and of x."""
+    if goal not in GOALS:
+        raise BadSettingError(f"There is no goal {goal!r} to optimise for; choose one of {', '.join(GOALS)}.")
+    x = np.geomspace(LEAST_X, MOST_X, N_POINTS)
+    small = x < 1e-3  # where the closed forms would lose their digits: the first terms of their series
+    with np.errstate(under="ignore"):
+        if goal in ("fresh", "capture"):
+            worth = np.where(small, x**2 / 2 - x**3 / 3 + x**4 / 8, -np.expm1(-x) - x * np.exp(-x))
+        elif goal == "fresh-harmonic":
+            worth = np.where(small, x**2 / 2 - x**3 / 6 + x**4 / 24, x + np.expm1(-x))
+        else:
+            worth = x**2 / 2
+    rising = np.concatenate([[True], np.diff(worth) > 0]).cumprod().astype(bool)
+    return np.log(worth[rising]), np.log(x[rising])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Optimum:
+    """Gaps that no other even gaps of as many visits beat, on the average over all such worlds."""
+
+    gap_s: Floats
+    price: float
+    freshness: float  # the share of time, averaged by weight
+    harmonic: float  # the harmonic number of unseen changes, averaged by weight
+    recall: float  # the share of changes that some visit tells apart
+    wait_s: float  # from a change to the next visit, averaged over changes by weight
+
+
+def optimum(
+    rate_per_s: Floats,
+    per_day: float,
+    *,
+    goal: str = "fresh",
+    weight: Floats | None = None,
+    min_gap_s: Floats | float = 0.0,
+    max_gap_s: Floats | float = np.inf,
+) -> Optimum:
+    """The best gaps for a budget of `per_day` visits a day, and what they are worth."""
+    weights = np.ones(len(rate_per_s)) if weight is None else weight
+    quote = KnownRates(
+        goal=goal, rate_per_s=rate_per_s, weight=weights, min_gap_s=min_gap_s, max_gap_s=max_gap_s
+    )
+    guess = float(np.median(rate_per_s[rate_per_s > 0])) if (rate_per_s > 0).any() else 1.0
+    price = price_for(quote, per_day, guess=1.0 if goal == "capture" else 0.5 / guess)
+    return expected(rate_per_s, weights, quote.gaps(price), price)
+
+
+def expected(rate_per_s: Floats, weight: Floats, gap_s: Floats, price: float = np.nan) -> Optimum:
+    """What even gaps are worth where changes are Poisson with these rates."""
+    x = np.where(rate_per_s > 0.0, rate_per_s * np.where(rate_per_s > 0.0, gap_s, 0.0), 0.0)
+    share = np.where(x > 1e-9, -np.expm1(-np.maximum(x, 1e-9)) / np.maximum(x, 1e-9), 1.0 - x / 2)
+    rates = float(weight @ rate_per_s)
+    with np.errstate(invalid="ignore"):
+        waiting_s = float(weight @ np.where(x > 0.0, x / 2, 0.0)) / rates if rates else np.nan
+    return Optimum(
+        gap_s=gap_s,
+        price=price,
+        freshness=float(weight @ share / weight.sum()),
+        harmonic=float(weight @ (ein(x) - 1.0 + share) / weight.sum()),
+        recall=float((weight * rate_per_s) @ share) / rates if rates else np.nan,
+        wait_s=waiting_s,
+    )
+
+
+def ein(x: Floats) -> Floats:
+    """The mean harmonic number of a Poisson count with mean x: the integral of (1 - e^-u) / u from 0 to x."""
+    low = np.minimum(x, 20.0)
+    term, total = np.ones_like(low), np.zeros_like(low)
+    for k in range(1, 90):  # x^k / (k k!), signs in turn: below 1e-9 of the sum after these
+        term = term * low / k
+        total += term / k if k % 2 else -term / k
+    high = np.maximum(x, 20.0)
+    return np.where(x <= 20.0, total, np.euler_gamma + np.log(high) + np.exp(-high) / high)

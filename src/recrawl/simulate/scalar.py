@@ -1,0 +1,91 @@
+"""The Gamma filter and the index policy for one resource at a time, compiled.
+
+The same formulas as `learn.predictors.gamma`, `learn.forecasts`, `schedule.goals` and
+`schedule.policies.index` have for columns; tests/parity/test_walk.py holds the two to the same visits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp, expm1, isfinite, log, log1p
+
+from recrawl.compiled import compiled
+from recrawl.learn.predictors.gamma import TELLING
+from recrawl.model import Floats
+
+FRESH, FRESH_HARMONIC, CAPTURE, PROMPT, EXPECTED = range(5)
+GOALS: Mapping[str, int] = {
+    "fresh": FRESH,
+    "fresh-harmonic": FRESH_HARMONIC,
+    "capture": CAPTURE,
+    "prompt": PROMPT,
+}
+
+
+@compiled
+def learned(
+    a: float, b_s: float, gap_s: float, changed: bool, shape: float, forgetting: float
+) -> tuple[float, float]:
+    """The filter's state after a visit."""
+    gap_s = max(gap_s, 1e-3)
+    kept = max(1.0 - forgetting, min(1.0, shape / a))
+    a, b_s = a * kept, b_s * kept
+    if not changed:
+        return a, b_s + gap_s
+    x = gap_s / b_s
+    grown = log1p(x)
+    p = -expm1(-a * grown)
+    first = a * -expm1(-(a + 1.0) * grown) / p
+    second = a * (a + 1.0) * -expm1(-(a + 2.0) * grown) / p
+    variance = second - first * first
+    after, after_s = a + 1.0, b_s
+    if x >= 1e-6 and isfinite(variance) and variance > 0.0 and exp(-a * grown) < 1.0:
+        after, after_s = first * (first / variance), first / variance * b_s
+    if forgetting > 0.0:
+        after_s = max(after_s, after / max(a / b_s, TELLING / gap_s))
+    return after, after_s
+
+
+@compiled
+def worth(goal: int, a: float, b_s: float, t_s: float) -> float:
+    """What a visit is worth `t_s` after the last one."""
+    if goal == EXPECTED:
+        return a / b_s * t_s
+    if goal == PROMPT:
+        return t_s * (a / b_s * t_s) - a / b_s * t_s * t_s / 2.0
+    grown = log1p(t_s / b_s)
+    survival = exp(-a * grown)
+    if goal == CAPTURE:
+        return 1.0 - survival + t_s * (-a / (b_s + t_s) * survival)
+    power = (1.0 - a) * grown
+    over = 1.0 + power / 2.0 if abs(power) < 1e-8 else expm1(power) / power
+    integral = b_s * grown * over
+    return integral - t_s * survival if goal == FRESH else t_s - integral
+
+
+@compiled
+def log_worth(goal: int, a: float, b_s: float, weight: float, t_s: float) -> float:
+    return log(max((1.0 if goal == EXPECTED else weight) * worth(goal, a, b_s, t_s), 1e-300))
+
+
+@compiled
+def asked_gap(
+    goal: int, a: float, b_s: float, weight: float, wanted: float, log_gap: Floats, grid_s: Floats
+) -> float:
+    """The gap at which the worth reaches the price, whose logarithm is `wanted`, read off the grid. The Gamma
+    filter's worth only grows, so that the place on the grid is found by halving."""
+    low, high = 0, len(log_gap)
+    while low < high:
+        middle = (low + high) // 2
+        if log_worth(goal, a, b_s, weight, grid_s[middle]) < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0:
+        return exp(log_gap[0])
+    if low == len(log_gap):
+        return exp(log_gap[-1])
+    x0 = log_worth(goal, a, b_s, weight, grid_s[low - 1])
+    x1 = log_worth(goal, a, b_s, weight, grid_s[low])
+    share = min(max((wanted - x0) / (x1 - x0 if x1 > x0 else 1.0), 0.0), 1.0)
+    return exp(log_gap[low - 1] + share * (log_gap[low] - log_gap[low - 1]))

@@ -1,0 +1,226 @@
+"""The fast path: every resource walked through its own time, by compiled code.
+
+A rule that looks at each resource alone needs no store and no line of what is due: its visits follow from its
+own gaps and its resource's changes. The visits are those that the loop makes (tests/parity/test_walk.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recrawl.compiled import callable_when_compiled, compiled
+from recrawl.errors import BadInputError
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.model import DAY_S, Floats, Ints
+from recrawl.schedule.policies.index import N_POINTS
+from recrawl.schedule.policies.rules.rule import Rule
+from recrawl.schedule.policies.rules.step import FIXED, STEPS, step
+from recrawl.simulate.scalar import asked_gap, learned
+from recrawl.simulate.traces import Traces, Visits
+
+callable_when_compiled(*STEPS)
+
+START_GAP_S = 7 * DAY_S  # the gap that every rule begins with, where all begin alike
+
+
+def walk(
+    rule: Rule,
+    traces: Traces,
+    *,
+    start_at: float,
+    end_at: float,
+    first_gap_s: Floats,
+    min_gap_s: float | None = None,
+    max_gap_s: float | None = None,
+    start_gap_s: float | None = START_GAP_S,
+) -> Visits:
+    """The visits that a rule makes until `end_at`, that moment not included.
+
+    Each resource holds a copy at `start_at` and is first visited `first_gap_s` later. Bounds that are given
+    take the place of the rule's own; `start_gap_s` is its present gap at the start (None: its own).
+    """
+    held = rule.bounded(
+        rule.min_gap_s if min_gap_s is None else min_gap_s,
+        rule.max_gap_s if max_gap_s is None else max_gap_s,
+        start_gap_s,
+    )
+    present_s, first_s = begun(held, traces, start_at=start_at, end_at=end_at, first_gap_s=first_gap_s)
+    bounds, at = _walked(
+        held.code,
+        np.array(held.numbers),
+        held.rows(1)[0],
+        present_s,
+        traces.bounds,
+        traces.at,
+        start_at,
+        end_at,
+        first_s,
+    )
+    return Visits(bounds=bounds, at=at)
+
+
+def begun(
+    rule: Rule, traces: Traces, *, start_at: float, end_at: float, first_gap_s: Floats
+) -> tuple[Floats, Floats]:
+    """The gaps that the rule begins with, and the gaps to the first visits.
+
+    A first gap is a random share of the gap that all begin with. Where a rule's gap is fixed, it is the same
+    share of that one: else a resource due twice a year would be looked at once more than it is due.
+    """
+    checked(traces, first_gap_s)
+    present_s = np.full(len(traces), rule.rows(1)[0, 0])
+    if rule.foresight:
+        present_s = foreseen_gaps(traces, start_at, end_at, rule.min_gap_s, rule.max_gap_s)
+    if rule.code == FIXED:
+        return present_s, first_gap_s / rule.start_gap_s * present_s
+    return present_s, first_gap_s
+
+
+def walk_index(
+    traces: Traces,
+    *,
+    start_at: float,
+    end_at: float,
+    first_gap_s: Floats,
+    min_gap_s: float,
+    max_gap_s: float,
+    price: float,
+    goal: int,
+    predictor: GammaFilter,
+) -> Visits:
+    """The visits that policy `index` makes at a constant price, with the Gamma filter's forecasts; or policy
+    `proportional`, where `goal` (a number of `recrawl.simulate.scalar`) is `EXPECTED`."""
+    checked(traces, first_gap_s)
+    log_gap = np.linspace(0.0, 1.0, N_POINTS) * (np.log(max_gap_s) - np.log(min_gap_s)) + np.log(min_gap_s)
+    filtering = (predictor.shape, predictor.scale_days * DAY_S, predictor.forgetting)
+    bounds, at = _walked_by_index(
+        goal,
+        price,
+        np.array(filtering),
+        log_gap,
+        traces.weight,
+        traces.bounds,
+        traces.at,
+        start_at,
+        end_at,
+        first_gap_s,
+    )
+    return Visits(bounds=bounds, at=at)
+
+
+def foreseen_gaps(
+    traces: Traces, start_at: float, end_at: float, min_gap_s: float, max_gap_s: float
+) -> Floats:
+    """The gold standard's: the length of the window over the number of changes in it, within the bounds."""
+    inside = np.cumsum((traces.at > start_at) & (traces.at <= end_at))
+    upto = np.concatenate([[0], inside])[traces.bounds]
+    n_changes = np.diff(upto)
+    return np.asarray(np.clip((end_at - start_at) / np.maximum(n_changes, 1e-9), min_gap_s, max_gap_s))
+
+
+def checked(traces: Traces, first_gap_s: Floats) -> None:
+    if len(first_gap_s) != len(traces):
+        raise BadInputError(
+            f"There are {len(traces)} resources and {len(first_gap_s)} first gaps; give one for each."
+        )
+    if len(first_gap_s) and not (first_gap_s >= 0.0).all():
+        raise BadInputError("A first gap below 0 lies before the start; give gaps of 0 s or more.")
+
+
+@compiled
+def grown(at: Floats) -> Floats:
+    """The same visits, with room for as many again."""
+    room = np.empty(2 * len(at))
+    room[: len(at)] = at
+    return room
+
+
+@compiled
+def first_after(times: Floats, low: int, high: int, at: float) -> int:
+    """The place of the first change after this moment."""
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] <= at:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def _walked(
+    code: int,
+    p: Floats,
+    start: Floats,
+    start_gap_s: Floats,
+    bounds: Ints,
+    times: Floats,
+    start_at: float,
+    end_at: float,
+    first_gap_s: Floats,
+) -> tuple[Ints, Floats]:
+    n = len(bounds) - 1
+    made = np.zeros(n + 1, np.int64)
+    visits = np.empty(4096 + 16 * n)
+    n_visits = 0
+    row = np.empty(len(start))
+    for i in range(n):
+        row[:] = start
+        row[0] = start_gap_s[i]
+        last = bounds[i + 1]
+        change = first_after(times, bounds[i], last, start_at)
+        since = start_at
+        at = start_at + first_gap_s[i]
+        while at < end_at:
+            if n_visits == len(visits):
+                visits = grown(visits)
+            visits[n_visits] = at
+            n_visits += 1
+            changed = change < last and times[change] <= at
+            while change < last and times[change] <= at:
+                change += 1
+            gap_s = step(code, p, row, at, at - since, changed)
+            since = at
+            at += gap_s
+        made[i + 1] = n_visits
+    return made, visits[:n_visits].copy()
+
+
+@compiled
+def _walked_by_index(
+    goal: int,
+    price: float,
+    filtering: Floats,
+    log_gap: Floats,
+    weight: Floats,
+    bounds: Ints,
+    times: Floats,
+    start_at: float,
+    end_at: float,
+    first_gap_s: Floats,
+) -> tuple[Ints, Floats]:
+    n = len(bounds) - 1
+    made = np.zeros(n + 1, np.int64)
+    visits = np.empty(4096 + 16 * n)
+    n_visits = 0
+    wanted = np.log(price) if price > 0.0 else -np.inf
+    grid_s = np.exp(log_gap)
+    for i in range(n):
+        a, b_s = filtering[0], filtering[1]
+        last = bounds[i + 1]
+        change = first_after(times, bounds[i], last, start_at)
+        since = start_at
+        at = start_at + first_gap_s[i]
+        while at < end_at:
+            if n_visits == len(visits):
+                visits = grown(visits)
+            visits[n_visits] = at
+            n_visits += 1
+            changed = change < last and times[change] <= at
+            while change < last and times[change] <= at:
+                change += 1
+            a, b_s = learned(a, b_s, at - since, changed, filtering[0], filtering[2])
+            since = at
+            at += asked_gap(goal, a, b_s, weight[i], wanted, log_gap, grid_s)
+        made[i + 1] = n_visits
+    return made, visits[:n_visits].copy()

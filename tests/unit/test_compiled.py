@@ -1,0 +1,24 @@
+"""Compiled functions: what makes them be compiled anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from recrawl import compiled
+from recrawl.schedule.policies.rules import readers, umbrich
+from recrawl.simulate import scalar, walk
+
+
+def test_a_function_is_compiled_anew_when_a_file_changes_that_holds_what_it_calls() -> None:
+    files = compiled._files(walk._walked, set())
+    wanted = {Path(module.__file__ or "") for module in (walk, umbrich, readers)}
+    assert wanted <= files
+    assert Path(scalar.__file__) not in files
+    kept = walk._walked._cache._cache_file._source_stamp  # type: ignore[attr-defined]
+    named = {name for _, name in kept[1]}
+    assert {"walk.py", "step.py", "umbrich.py", "crawlers.py", "readers.py"} <= named
+
+
+def test_plain_functions_stay_plain_for_everybody_else() -> None:
+    assert not hasattr(umbrich.agreed, "py_func")
+    assert umbrich.within(3.0, (1.0, 2.0)) == 2.0
