@@ -54,7 +54,8 @@ def settings() -> str:
         "# Settings",
         f"Settings are in `{FILE_NAME}` in the home folder, by section. An environment variable wins over "
         "the file. Lengths of time are in seconds, or written as `90s`, `15m`, `6h`, `2d` or `4w`; budgets "
-        "are in visits a day, or written as `2000/day` or `50/h`. `recrawl config` shows what holds and why.",
+        "are in visits a day, or written as `2000/day`, `50/h` or `2GB/day`. `recrawl config` shows what "
+        "holds and why.",
     ]
     for section, field in Config.model_fields.items():
         kind: Any = field.annotation

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from recrawl.corpora.download import Web
 from recrawl.corpora.importing import Importer, Intake
 from recrawl.corpora.run import Imported, imported
+from recrawl.corpora.sources.download import Web
 
 Event = tuple[int, str | None]
 

@@ -25,7 +25,10 @@ def compiled(function: F) -> F:
             "`pip install 'recrawl[simulate]'`."
         ) from error
     # Division by zero gives infinity, as in NumPy; other threads may run meanwhile.
-    made = njit(cache=True, nogil=True, error_model="numpy")(function)
+    try:
+        made = njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:  # neither folder can be written: every process compiles for itself
+        made = njit(nogil=True, error_model="numpy")(function)
     _stamp(made, function)
     return cast(F, made)
 

@@ -145,10 +145,10 @@ class Goal(Protocol):
 
 
 class Quote(Protocol):
-    """A policy's answer for any price: gaps in seconds from the last informative visit, within each
-    resource's bounds, never sooner when dearer."""
+    """A policy's answer for any price, one for all or one for each: gaps in seconds from the last informative
+    visit, within each resource's bounds, never sooner when dearer."""
 
-    def gaps(self, price: float) -> Floats: ...
+    def gaps(self, price: float | Floats) -> Floats: ...
 
 
 class Policy(Protocol):
@@ -242,6 +242,9 @@ class Store(Protocol):
 
     # what happened
     def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
+    def told(self) -> Iterator[Seen]: ...  # all visits that teach, in pages, in the order of their times
+    def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those, the newest of these resources
+    def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int: ...  # new memory, unless visited
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are
     def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first
     def history(
@@ -259,16 +262,12 @@ class Store(Protocol):
     def n_visits_since(self, at: float) -> int: ...
     def counts(self, now: float) -> Mapping[str, int]: ...
     def files(self) -> Mapping[str, int]: ...  # committed length of every archive file
-    def holding(self, digests: Sequence[str]) -> Mapping[str, Version]:
-        """By digest, the newest version of any resource that is worth sharing (`Version.worth_sharing`)."""
-
+    def holding(self, digests: Sequence[str]) -> Mapping[str, Version]: ...  # the newest `worth_sharing`
     def carried(self) -> Mapping[str, str]: ...  # the address of every archive file that was carried away
     def carry(self, name: str, address: str) -> None: ...  # it lies there now; empty: in the folder again
 
     # what is taken out
-    def wanted(self, leases: Sequence[Lease]) -> list[bool]:
-        """Whether what these visits found may be kept: not where the resource was removed or erased since."""
-
+    def wanted(self, leases: Sequence[Lease]) -> list[bool]: ...  # not those removed or erased since
     def placed(self, file: str, offset: int | None = None) -> Sequence[Version]: ...  # payloads in this file
     def crowded(self) -> Iterator[int]: ...  # resources with more than two versions, flagged ones counted
     def replace(self, made: Replacement) -> bool:

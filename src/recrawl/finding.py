@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, nan
 
@@ -41,11 +41,13 @@ class Finding:
 
 
 def seen(findings: Sequence[Finding]) -> Seen:
-    return seen_in(finding.visit for finding in findings)
+    groups = {finding.visit.resource_id: finding.lease.resource.host_id for finding in findings}
+    return seen_in((finding.visit for finding in findings), groups)
 
 
-def seen_in(visits: Iterable[Visit]) -> Seen:
-    """The visits that teach: informative, with a verdict, and with an earlier one to compare with."""
+def seen_in(visits: Iterable[Visit], groups: Mapping[int, int]) -> Seen:
+    """The visits that teach: informative, with a verdict, and with an earlier one to compare with; `groups`
+    has each resource's."""
     rows = [
         (visit.resource_id, visit.since_at, visit.at, int(visit.changed), visit.event_at)
         for visit in visits
@@ -58,6 +60,7 @@ def seen_in(visits: Iterable[Visit]) -> Seen:
         at=np.array(at, dtype=np.float64),
         changed=np.array(changed, dtype=np.int8),
         event_at=np.array(event_at, dtype=np.float64),
+        group=np.array([groups[resource_id] for resource_id in ids], dtype=np.int64),
     )
 
 
@@ -150,6 +153,7 @@ def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batc
         n_changes=np.array([standing.n_changes for standing in standings], dtype=np.int64),
         n_failures=np.array([standing.n_failures for standing in standings], dtype=np.int64),
         bits=np.array([standing.bits for standing in standings], dtype=np.uint64),
+        group=np.array([finding.lease.resource.host_id for finding in findings], dtype=np.int64),
     )
 
 
@@ -177,3 +181,11 @@ def gate_after(finding: Finding) -> float:
         return finding.gate_at
     gap_s = host_gap_s(n_host_failures(finding), finding.lease.resource.host)
     return max(finding.gate_at, finding.visit.at + gap_s)
+
+
+def keep_busy(busy_s: dict[int, float], findings: Sequence[Finding]) -> None:
+    """How long a visit keeps its host, from its claim until the next may come; the newest count most."""
+    for finding in findings:
+        host, took_s = finding.lease.resource.host_id, gate_after(finding) - finding.lease.claimed_at
+        if took_s > 0.0:
+            busy_s[host] = busy_s.get(host, took_s) + 0.2 * (took_s - busy_s.get(host, took_s))

@@ -1,6 +1,7 @@
 """What predictor and policy know of each resource, as the one row that the store keeps.
 
-A row is made of sections, the predictor's and then the policy's where that learns too. Each begins with the
+A row is made of sections: the predictor's, the policy's where that learns too, and what visits weigh where
+that matters. Each begins with the
 signature of whoever it belongs to, so that nobody is given another's memory for their own; and whoever stays
 keeps theirs when the other is exchanged.
 """
@@ -9,49 +10,68 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 from zlib import crc32
 
 import numpy as np
 
 from recrawl.contracts import Learner, Policy, Predictor
+from recrawl.costs import Costs
 from recrawl.finding import Chain, Finding, seen
 from recrawl.model import Bools, Floats, Ints, Seen
 
 _NOBODY = np.zeros(1, dtype=np.int64)  # no resource has this number
 
 
+class _Keeper(Protocol):
+    """Whoever has a section."""
+
+    width: int
+
+    def memory(self, ids: Ints) -> Floats: ...
+    def recall(self, ids: Ints, rows: Floats) -> None: ...
+
+
 class Memories:
     """Of a predictor, and of a policy where it remembers."""
 
-    def __init__(self, predictor: Predictor, policy: Policy) -> None:
+    def __init__(self, predictor: Predictor, policy: Policy, costs: Costs | None = None) -> None:
         self._predictor = predictor
         self._policy = policy if isinstance(policy, Learner) else None
-        self._learners: list[tuple[float, Learner]] = [(_signature(type(predictor).__qualname__), predictor)]
+        self._costs = costs
+        self._keepers: list[tuple[float, _Keeper]] = [(_signature(type(predictor).__qualname__), predictor)]
         if self._policy is not None:
             signature = _signature(f"{type(policy).__qualname__} {policy.name} {self._policy.width}")
-            self._learners.append((signature, self._policy))
+            self._keepers.append((signature, self._policy))
+        if costs is not None:
+            self._keepers.append((_signature("bytes"), costs))
 
     def learn(self, visits: Seen) -> None:
-        for _, learner in self._learners:
-            learner.learn(visits)
+        self._predictor.learn(visits)
+        if self._policy is not None:
+            self._policy.learn(visits)
+
+    def weigh(self, findings: Sequence[Finding]) -> None:
+        if self._costs is not None:
+            self._costs.weigh(findings)
 
     def rows(self, ids: Ints) -> list[tuple[float, ...]]:
         """As the store keeps them."""
         parts = [
-            np.column_stack([np.full(len(ids), signature), learner.memory(ids)])
-            for signature, learner in self._learners
+            np.column_stack([np.full(len(ids), signature), keeper.memory(ids)])
+            for signature, keeper in self._keepers
         ]
         return [tuple(row) for row in np.hstack(parts).tolist()]
 
     def recall(self, ids: Ints, rows: Floats) -> None:
         """Put back what the store kept, each section to whoever it belongs to."""
         start = 0
-        for signature, learner in self._learners:
-            end = start + 1 + learner.width
+        for signature, keeper in self._keepers:
+            end = start + 1 + keeper.width
             if rows.shape[1] < end:
                 return
             ours = (rows[:, start] == signature) & _ends(rows, end)
-            learner.recall(ids[ours], rows[ours, start + 1 : end])
+            keeper.recall(ids[ours], rows[ours, start + 1 : end])
             start = end
 
     def remember(self, findings: Sequence[Finding]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from recrawl.contracts import Store
 
@@ -18,6 +18,12 @@ class Terms:
     demand_per_day: float
     priced_at: float
     said: str | None  # the store's mark of what was said up to then
+    bytes_per_day: float | None = None
+    mix: float = 0.0  # how much of a visit's cost is its weight in bytes
+    mean_bytes: float = 1.0  # of a visit
+    relooks: tuple[float, float] | None = None  # at what was given up: seconds to the second, and to the next
+    dear: dict[str, float] = field(default_factory=dict)  # the prices of full hosts, by their numbers
+    busy_s: dict[str, float] = field(default_factory=dict)  # how long a visit keeps those hosts
 
     def written(self) -> str:
         return json.dumps(asdict(self))

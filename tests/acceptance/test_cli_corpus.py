@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tests.corpora import ABOUT, corpus_folder
 from typer.testing import CliRunner, Result
 
@@ -23,6 +24,28 @@ def run(*words: str, code: int = 0) -> Result:
     done = CliRunner().invoke(app, words, catch_exceptions=False, prog_name="recrawl")
     assert done.exit_code == code, done.output
     return done
+
+
+def test_a_corpus_that_was_cut_off_while_it_was_made_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recrawl.corpora.making._written", cut)
+    folder = tmp_path / "made"
+    told = run("corpus", "make", "wiki", str(folder), "--resources", "3", code=130).stderr
+    assert f"the same command starts over; until then {folder}.unfinished stays" in told
+    monkeypatch.undo()
+    run("corpus", "make", "wiki", str(folder), "--resources", "3")
+    assert not Path(f"{folder}.unfinished").exists()
+
+
+def test_what_is_no_corpus_cannot_be_checked_and_the_answer_says_what_to_do(tmp_path: Path) -> None:
+    nowhere = run("corpus", "check", str(tmp_path / "nowhere"), code=2).stderr
+    assert "is not there; a corpus is a folder with corpus.json" in nowhere
+    assert "has no corpus.json" in run("corpus", "check", str(tmp_path), code=2).stderr
+    assert "`recrawl corpus make wiki DIR`" in run("corpus", "check", "builtin:wiki", code=2).stderr
 
 
 def test_a_table_becomes_a_corpus_that_can_be_shown_and_checked(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_the_experiment_writes_a_page_that_tells_how_to_make_it_again(folder: Pa
     assert document["years"] < document["years_asked"] == 3.0
     page = path.read_text("utf-8")
     assert f"recrawl evaluate umbrich --corpus {folder} --years 3.0" in page
-    assert "windows have 657" in page  # nine tenths of 730 days
+    assert "windows have 657" in page.partition("All resources</h2>")[0]  # nine tenths of 730 days
     for finding in document["findings"]:
         assert finding["claim"] in page
     assert page.count("<svg") == 2 * len({row["band"] for row in document["rows"]}) + 2
@@ -100,10 +100,44 @@ def test_what_cannot_be_done_is_answered_with_what_can(folder: Path, tmp_path: P
     assert "no goal called 'fast'" in wrong.stderr
     wrong = run("simulate", "--corpus", str(folder), "--policy", "index", "--predictor", "oracle", code=2)
     assert "no predictor called 'oracle'" in wrong.stderr
+    for words in (("--goal", "fast"), ("--predictor", "oracle")):  # wrong, also where no policy looks at it
+        wrong = run("simulate", "--corpus", str(folder), "--policy", "week", *words, code=2)
+        assert f"called '{words[1]}'; choose one of:" in wrong.stderr
+    wrong = run("simulate", "--corpus", str(folder), "--draws", "100000000", code=2)  # would take all memory
+    assert "'--draws'" in wrong.stderr
+    wrong = run("simulate", "--corpus", str(folder), "--budget", "0", code=2)
+    assert "With a budget of 0 visits nobody looks; give more" in wrong.stderr
     wrong = run("simulate", "--corpus", str(folder), "--html", str(tmp_path / "no" / "a.html"), code=2)
     assert "name a file in a folder that is there" in wrong.stderr
     wrong = run("simulate", "--corpus", str(folder), "--days", "0", code=2)
     assert "A window of 0 days holds nothing" in wrong.stderr
+
+
+def test_what_no_policy_here_looks_at_is_said(folder: Path) -> None:
+    done = run(
+        *("simulate", "--corpus", str(folder), "--policy", "week", "--budget", "5/day", "--goal", "capture"),
+        *QUICK,
+    )
+    assert "A budget is for uniform, round-robin, proportional, index" in done.stderr
+    assert "The goal capture is for index" in done.stderr
+    done = run("simulate", "--corpus", str(folder), "--policy", "index", "--budget", "5/day", *QUICK)
+    assert "do not look at it" not in done.stderr
+
+
+def test_visits_can_be_ranked_day_by_day(folder: Path, tmp_path: Path) -> None:
+    words = ("simulate", "--corpus", str(folder), "--policy", "week,index", "--days", "200", *QUICK)
+    path = tmp_path / "ranked.html"
+    rows = run(*words, "--rank", "3", "--html", str(path)).stdout.splitlines()
+    assert all(len(row.split("\t")) == 12 for row in rows)
+    assert "NDCG@3" in path.read_text("utf-8")
+    document = json.loads(run(*words, "--rank", "3", "--json").stdout)
+    assert document["rank"] == 3
+    for row in document["rows"]:
+        assert 0.0 < row["change_rate"] <= 1.0
+        assert 0.0 < row["ndcg"] <= 1.0
+    (week,) = [row for row in document["rows"] if row["policy"] == "week"]
+    assert week["change_rate"] == pytest.approx(week["precision"], rel=0.1)  # a few visits every day
+    assert json.loads(run(*words, "--json").stdout)["rows"][0]["ndcg"] is None
 
 
 def test_help_teaches_with_examples() -> None:

@@ -197,6 +197,11 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
     cli("import", str(folder / "warc"))
     cli("backup", str(folder / "backup"))
     cli("restore", str(folder / "backup"), "--home", str(folder / "restored"))
+    corpus = str(folder / "corpus")
+    cli("corpus", "import", "store", str(cli.home), corpus)
+    for replayed in (("simulate", "--policy", "week"), ("evaluate", "umbrich", "--years", "1")):
+        cli(*replayed, "--corpus", corpus, "--draws", "1", "--json", code=None)
+    cli("relearn", "--json")
     cli("set", "--tag", "members", "--weight", "2", "--insecure")
     cli("pause", "--tag", "members")
     cli("resume", "--tag", "members")

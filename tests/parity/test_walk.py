@@ -11,8 +11,9 @@ import pytest
 from recrawl.contracts import Goal, Policy
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, Floats, NewResource, Settings
+from recrawl.model import DAY_S, Floats, NewResource, Priors, Settings
 from recrawl.remember.memory import MemoryStore
+from recrawl.schedule.closed import EXPECTED
 from recrawl.schedule.goals import Capture, Fresh, FreshHarmonic, Prompt
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.proportional import Proportional
@@ -24,13 +25,13 @@ from recrawl.schedule.policies.rules.step import FIXED
 from recrawl.schedule.policies.uniform import Uniform
 from recrawl.simulate.columns import walk_columns
 from recrawl.simulate.run import simulate
-from recrawl.simulate.scalar import EXPECTED, GOALS
+from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import START_GAP_S, begun, walk, walk_index
 from recrawl.simulate.worlds import TraceWorld
 
 START_AT = 1.7e9
-DAYS = 240.0
+DAYS = 120.0
 END_AT = START_AT + DAYS * DAY_S
 MIN_S, MAX_S = DAY_S, 60 * DAY_S
 N = 14
@@ -135,7 +136,30 @@ def test_the_index_walks_as_the_loop_and_the_columns_do(
     check_same(walked, column_walk(Index(goal), traces, first_gap_s, price))
 
 
-def index_walk(traces: Traces, first_gap_s: Floats, price: float, goal: int) -> Visits:
+def test_with_priors_of_groups_the_index_walks_as_the_columns_do(traces: Traces, first_gap_s: Floats) -> None:
+    priors = Priors(
+        shape=0.4,
+        scale_s=3 * DAY_S,
+        group=np.arange(1, N + 1, 2),
+        shapes=np.geomspace(0.1, 5.0, -(-N // 2)),
+        scales_s=np.geomspace(1.0, 50.0, -(-N // 2)) * DAY_S,
+    )
+    walked = index_walk(traces, first_gap_s, PRICES["fresh"], GOALS["fresh"], priors)
+    check_same(walked, column_walk(Index(Fresh()), traces, first_gap_s, PRICES["fresh"], priors=priors))
+    plain = index_walk(traces, first_gap_s, PRICES["fresh"], GOALS["fresh"])
+    assert walked.at.tolist() != plain.at.tolist()
+
+
+def grounded(priors: Priors | None) -> GammaFilter:
+    gamma = GammaFilter()
+    if priors is not None:
+        gamma.ground(priors)
+    return gamma
+
+
+def index_walk(
+    traces: Traces, first_gap_s: Floats, price: float, goal: int, priors: Priors | None = None
+) -> Visits:
     return walk_index(
         traces,
         start_at=START_AT,
@@ -145,15 +169,20 @@ def index_walk(traces: Traces, first_gap_s: Floats, price: float, goal: int) -> 
         max_gap_s=MAX_S,
         price=price,
         goal=goal,
-        predictor=GammaFilter(),
+        predictor=grounded(priors),
     )
 
 
 def column_walk(
-    policy: Policy, traces: Traces, first_gap_s: Floats, price: float, every_s: float = inf
+    policy: Policy,
+    traces: Traces,
+    first_gap_s: Floats,
+    price: float,
+    every_s: float = inf,
+    priors: Priors | None = None,
 ) -> Visits:
     return walk_columns(
-        GammaFilter(),
+        grounded(priors),
         policy,
         traces,
         start_at=START_AT,

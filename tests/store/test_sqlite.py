@@ -200,6 +200,34 @@ def test_a_store_that_stays_locked_is_an_error_with_a_remedy(
         assert hurried.note("price", "1") == "1"
 
 
+READS_WHILE_ANOTHER_WRITES = """
+import sys, threading
+from pathlib import Path
+from recrawl.checks.store.samples import T0, new
+from recrawl.remember.sqlite import SqliteStore
+
+store = SqliteStore(Path(sys.argv[1]))
+
+def write():
+    for i in range(3):
+        store.add([new(f"http://h{i}.example/{j}") for j in range(2_000)], T0)
+
+writer = threading.Thread(target=write)
+writer.start()
+while writer.is_alive():
+    store.gate_at("h1.example")
+print(store.counts(T0)["resources"])
+"""
+
+
+def test_a_thread_that_reads_while_another_writes_waits_and_not_for_ever(tmp_path: Path) -> None:
+    """Rows are added up in Python: whoever waited for the connection without letting go of the interpreter
+    would wait for the one that needs it."""
+    command = [sys.executable, "-c", READS_WHILE_ANOTHER_WRITES, str(tmp_path / "store")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "6000\n"
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
+
+import pytest
+from numba.core.caching import CacheImpl
 
 from recrawl import compiled
 from recrawl.schedule.policies.rules import readers, umbrich
@@ -22,3 +26,14 @@ def test_a_function_is_compiled_anew_when_a_file_changes_that_holds_what_it_call
 def test_plain_functions_stay_plain_for_everybody_else() -> None:
     assert not hasattr(umbrich.agreed, "py_func")
     assert umbrich.within(3.0, (1.0, 2.0)) == 2.0
+
+
+def test_where_nothing_can_be_kept_a_function_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    assert compiled.compiled(_over)(1.0, 0.0) == inf
+
+
+def _over(a: float, b: float) -> float:
+    return a / b

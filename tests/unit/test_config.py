@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.app import config
-from recrawl.app.quantity import away, instant, iso, seconds, visits_per_day, written
+from recrawl.app.quantity import away, budget, instant, iso, seconds, visits_per_day, written
 from recrawl.errors import BadInputError, BadSettingError
 
 
@@ -16,17 +16,17 @@ def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
-    assert config.load(tmp_path).schedule.budget == 2000.0
+    assert config.load(tmp_path).schedule.budget == "2000/day"
 
 
 def test_the_file_wins_over_the_defaults_and_the_environment_over_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / config.FILE_NAME).write_text('[schedule]\nbudget = "50/h"\ngoal = "prompt"\n')
-    assert config.load(tmp_path).schedule.budget == 1200.0
+    assert config.load(tmp_path).schedule.budget == "1200/day"
     monkeypatch.setenv("RECRAWL_SCHEDULE__BUDGET", "10/day")
     loaded = config.load(tmp_path)
-    assert (loaded.schedule.budget, loaded.schedule.goal) == (10.0, "prompt")
+    assert (loaded.schedule.budget, loaded.schedule.goal) == ("10/day", "prompt")
 
 
 @pytest.mark.parametrize(
@@ -146,6 +146,35 @@ def test_what_is_no_length_of_time_is_refused(text: str) -> None:
 def test_what_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="budget"):
         visits_per_day(text)
+    with pytest.raises(BadInputError, match="budget"):
+        budget(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "visits", "weight", "shown"),
+    [
+        ("2,000/day", 2000.0, None, "2000/day"),
+        ("2GB/day", None, 2e9, "2GB/day"),
+        ("1.5 MiB per hour", None, 24 * 1.5 * 2**20, "37748736B/day"),
+        ("2,000/day, 2GB/day", 2000.0, 2e9, "2000/day, 2GB/day"),
+        ("300 kb/min and 50/h", 1200.0, 432e6, "1200/day, 432MB/day"),
+    ],
+)
+def test_a_budget_is_visits_or_bytes_or_both(
+    text: str, visits: float | None, weight: float | None, shown: str
+) -> None:
+    found = budget(text)
+    assert (found.visits_per_day, found.bytes_per_day) == (visits, weight)
+    assert str(found) == shown
+    assert budget(shown) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["2GB", "5/day, 6/day", "2GB/day, 1MB/h", "1XB/day", "0/day", "0 GB/day", "2GB/x"]
+)
+def test_half_a_budget_or_twice_the_same_is_refused(text: str) -> None:
+    with pytest.raises(BadInputError, match="write it as 2000/day"):
+        budget(text)
 
 
 @pytest.mark.parametrize("text", ["2026-01-31T12:00:00Z", "2026-01-31T13:00:00+01:00", "20260131120000"])

@@ -124,6 +124,15 @@ def test_without_bounds_a_rule_keeps_its_own() -> None:
     assert set(np.round(gaps_s / 3600.0).tolist()) <= {12.0, 24.0, 168.0, 720.0}
 
 
+def test_a_rule_that_the_bounds_leave_one_gap_makes_the_visits_of_that_fixed_gap() -> None:
+    traces, window = history()
+    daily = contender("changedetection", min_gap_s=DAY_S, max_gap_s=180 * DAY_S).visits(traces, window)
+    for name in ("miniflux", "commafeed", "freshrss-autottl"):  # none of them waits longer than a day
+        visits = contender(name, min_gap_s=DAY_S, max_gap_s=180 * DAY_S).visits(traces, window)
+        assert visits.bounds.tolist() == daily.bounds.tolist()
+        np.testing.assert_allclose(visits.at, daily.at)
+
+
 def test_wrong_words_are_refused_with_what_there_is() -> None:
     with pytest.raises(UnknownPartError, match="choose some of: fix, dyn"):
         contender("nuch", min_gap_s=1.0, max_gap_s=2.0)
@@ -136,7 +145,7 @@ def test_wrong_words_are_refused_with_what_there_is() -> None:
         contender("index", min_gap_s=DAY_S, max_gap_s=9 * DAY_S).visits(traces, window)
     with pytest.raises(BadInputError, match="one for each"):
         contender("week").visits(traces.pick(np.arange(3)), window)
-    assert len(set(NAMES)) == len(NAMES) == 19
+    assert len(set(NAMES)) == len(NAMES) == 20
 
 
 def test_a_price_is_found_in_few_runs() -> None:

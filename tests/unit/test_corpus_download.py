@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl.corpora.download import Web
+from recrawl.corpora.sources.download import Web
 from recrawl.errors import BadInputError
 
 BODY = bytes(range(256)) * 2000

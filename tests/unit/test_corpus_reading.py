@@ -78,6 +78,17 @@ def test_names_hosts_weights_and_further_columns_are_taken_as_they_come(tmp_path
     assert traces.weight.tolist() == [1.0, 1.0, 2.0]
 
 
+def test_sizes_are_means_over_the_versions_whose_size_is_known(tmp_path: Path) -> None:
+    events = [(1, 1, "a"), (1, 2, "b"), (1, 3, "b"), (2, 1, "a"), (2, 5, "b"), (3, 1, "a")]
+    sizes = {"size": pa.array([100, 300, 9_000, None, 50, None], pa.int64())}
+    corpus = Corpus(corpus_folder(tmp_path / "c", events, more=sizes))
+    found = [chunk.size_bytes for chunk in corpus.chunks(2)]
+    means = np.concatenate([one for one in found if one is not None])
+    assert means.tolist() == pytest.approx([200.0, 50.0, np.nan], nan_ok=True)  # what repeats is no version
+    without = Corpus(corpus_folder(tmp_path / "d", events, more={"size": ["1", "2", "3", "4", "5", "6"]}))
+    assert without.traces().size_bytes is None  # words are no sizes
+
+
 def test_a_version_out_of_order_is_put_in_its_place(tmp_path: Path) -> None:
     corpus = Corpus(corpus_folder(tmp_path / "c", [(0, 30, "c"), (0, 10, "a"), (0, 20, "b")]))
     assert [at for at, _ in histories(corpus.traces())["https://0.org/"]] == [10, 20, 30]
@@ -131,6 +142,11 @@ def _damage(folder: Path, how: str) -> None:
             pq.write_table(table.set_column(1, "at", table["at"].cast(pa.timestamp("s"))), events)
         case "digests as numbers":
             pq.write_table(table.set_column(2, "digest", [list(range(len(table)))]), events)
+        case "no names":
+            events.write_bytes(events.read_bytes().replace(b"digest", b"dig\xe5st"))
+        case "no text":
+            url = pa.array([b"http://\xff/"] * 2).view(pa.string())
+            pq.write_table(pa.table({"resource": [1, 2], "url": url, "host": ["h", "h"]}), listed)
         case "twice":
             pq.write_table(pa.table({"resource": [1, 1], "url": ["a", "b"], "host": ["h", "h"]}), listed)
         case "two columns":
@@ -143,6 +159,8 @@ def _damage(folder: Path, how: str) -> None:
     [
         ("cut off", r"events\.parquet cannot be read"),
         ("torn", r"events\.parquet cannot be read"),
+        ("no names", r"events\.parquet cannot be read"),
+        ("no text", r"resources\.parquet cannot be read"),
         ("no events", r"events\.parquet is missing"),
         ("no resources", r"resources\.parquet is missing"),
         ("no column", r"events\.parquet has no column 'at' \(its columns: resource, digest\); add it"),
@@ -172,6 +190,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path: Path, how: str, said
         ({"end": float("nan")}, "'end' is NaN"),
         ({"start": 50, "end": 40}, "'end' is 40; it must not be before start, which is 50"),
         ({"resolution_s": 0}, "'resolution_s' is 0; it must be a number of seconds above 0"),
+        ({"resolution_s": 10**400}, "'resolution_s' is 1000.*; it must be a number of seconds above 0"),
         ({"step_s": True}, "'step_s' is true"),
         ({"title": 5}, "'title' is 5; it must be text"),
     ],

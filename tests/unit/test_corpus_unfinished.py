@@ -9,8 +9,8 @@ import pytest
 from tests.corpora import histories, plainly
 
 from recrawl.corpora.native import Corpus
-from recrawl.corpora.unfinished import Unfinished
 from recrawl.corpora.writing import Writer
+from recrawl.corpora.writing.unfinished import Unfinished
 from recrawl.errors import BadInputError
 
 
@@ -102,3 +102,34 @@ def test_a_kill_while_the_files_are_made_costs_only_that_work(
     with pytest.raises(BadInputError, match="is there already"):
         page(folder)
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def test_clearing_up_that_is_cut_off_leaves_what_can_be_cleared_up_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "c"
+    with page(folder) as writer:
+        writer.add("u", 1, "a")
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "unlink", pulled)
+            with pytest.raises(KeyboardInterrupt):
+                writer.finish()
+    assert (folder / "corpus.json").exists()
+    assert (tmp_path / "c.unfinished" / "state.json").exists()
+    with pytest.raises(BadInputError, match="is there already"):
+        page(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def pulled(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_damaged_list_of_names_asks_to_start_over(tmp_path: Path) -> None:
+    with page(tmp_path / "c") as writer:
+        writer.add("https://a.org/", 1, "x")
+        writer.save(position=1)
+    names = tmp_path / "c.unfinished" / "names.jsonl"
+    names.write_bytes(b"\0" * names.stat().st_size)
+    with pytest.raises(BadInputError, match=r"names\.jsonl is damaged; start over with --anew"):
+        page(tmp_path / "c")

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.corpora import histories, plainly
 
-from recrawl.corpora import finishing, held
 from recrawl.corpora.checking import check
-from recrawl.corpora.journal import Journal
 from recrawl.corpora.native import Corpus
-from recrawl.corpora.writing import Writer, host_of
+from recrawl.corpora.writing import finishing, held
+from recrawl.corpora.writing.journal import Journal
+from recrawl.corpora.writing.writer import Writer, host_of
 from recrawl.errors import BadInputError
 
 Row = tuple[str, int, str | None]

@@ -25,6 +25,11 @@ def seen(resource: int, gaps_days: list[float], changed: list[int]) -> Seen:
     )
 
 
+def state(gamma: GammaFilter, group: int = 0) -> tuple[float, float]:
+    a, b_s = gamma.state(np.array([1]), np.array([group]))
+    return float(a[0]), float(b_s[0])
+
+
 @pytest.mark.parametrize("check", predictor_checks.CHECKS)
 def test_the_gamma_filter_keeps_the_contract(check: object) -> None:
     make: MakePredictor = GammaFilter
@@ -34,7 +39,8 @@ def test_the_gamma_filter_keeps_the_contract(check: object) -> None:
 def test_an_unchanged_gap_only_adds_to_the_time_observed() -> None:
     gamma = GammaFilter(forgetting=0.0)
     gamma.learn(seen(1, [3.0], [0]))
-    assert gamma.memory(np.array([1])).tolist() == [[0.5, 13.0 * DAY_S]]
+    assert state(gamma) == (0.5, 13.0 * DAY_S)
+    assert gamma.memory(np.array([1])).tolist() == [[0.0, 3.0 * DAY_S, 1.0]]  # the prior is kept apart
 
 
 @given(
@@ -47,7 +53,7 @@ def test_a_change_gives_the_exact_posterior_mean_and_variance(
 ) -> None:
     gamma = GammaFilter(shape=shape, scale_days=scale_days, forgetting=0.0)
     gamma.learn(seen(1, [gap_days], [1]))
-    a, b_s = gamma.memory(np.array([1]))[0]
+    a, b_s = state(gamma)
 
     # moments of Gamma(a, b) weighted by P(change in the gap), from its moment generating function
     def moment(k: int) -> float:
@@ -70,7 +76,7 @@ def test_the_moments_used_above_are_those_of_the_integral() -> None:
     mean = integrate.quad(lambda lam: lam * density(lam), 0, 20)[0] / total
     gamma = GammaFilter(shape=shape, scale_days=scale, forgetting=0.0)
     gamma.learn(seen(1, [gap], [1]))
-    a, b_s = gamma.memory(np.array([1]))[0]
+    a, b_s = state(gamma)
     assert a / (b_s / DAY_S) == pytest.approx(mean, rel=1e-5)
 
 
@@ -78,7 +84,7 @@ def test_a_thousand_changes_in_a_row_stay_finite_and_so_do_a_thousand_silences()
     gamma = GammaFilter(forgetting=0.0)
     gamma.learn(seen(1, [0.001] * 1000, [1] * 1000))
     gamma.learn(seen(2, [180.0] * 1000, [0] * 1000))
-    rows = gamma.memory(np.array([1, 2]))
+    rows = np.array(gamma.state(np.array([1, 2]), np.zeros(2, dtype=np.int64)))
     assert np.isfinite(rows).all()
     assert (rows > 0.0).all()
     survival = gamma.forecast(sample_batch(2), 2e9).survival(np.full(2, DAY_S))
@@ -91,7 +97,7 @@ def test_the_estimate_comes_close_to_the_true_rate() -> None:
     gaps_days = rng.uniform(0.5, 6.0, 400)
     changed = (rng.random(400) < -np.expm1(-0.2 * gaps_days)).astype(int)
     gamma.learn(seen(1, gaps_days.tolist(), changed.tolist()))
-    a, b_s = gamma.memory(np.array([1]))[0]
+    a, b_s = state(gamma)
     assert a / b_s * DAY_S == pytest.approx(0.2, rel=0.15)
 
 
@@ -104,7 +110,7 @@ def test_with_its_own_forgetting_it_still_learns_slow_and_fast_rates(per_day: fl
     estimates = []
     for i in range(0, 3000, 10):  # averaged over time: what is forgotten makes each of them noisy
         gamma.learn(seen(1, gaps_days[i : i + 10].tolist(), changed[i : i + 10].tolist()))
-        a, b_s = gamma.memory(np.array([1]))[0]
+        a, b_s = state(gamma)
         estimates.append(a / b_s * DAY_S)
     assert np.median(estimates[50:]) == pytest.approx(per_day, rel=0.35)
 
@@ -112,7 +118,7 @@ def test_with_its_own_forgetting_it_still_learns_slow_and_fast_rates(per_day: fl
 def test_changes_at_every_visit_raise_the_rate_only_as_far_as_visits_can_tell() -> None:
     gamma = GammaFilter()
     gamma.learn(seen(1, [1.0 / 24.0] * 1000, [1] * 1000))
-    a, b_s = gamma.memory(np.array([1]))[0]
+    a, b_s = state(gamma)
     assert a / b_s * DAY_S == pytest.approx(72.0, rel=0.1)
 
 
@@ -123,3 +129,51 @@ def test_forgetting_lets_a_new_habit_win() -> None:
         gamma.learn(seen(1, [1.0] * len(habits), habits))
     p = [g.forecast(sample_batch(1), 2e9).survival(np.array([DAY_S]))[0] for g in (with_, without)]
     assert p[0] > p[1]
+
+
+def test_a_change_whose_time_is_known_adds_itself_and_the_time_since() -> None:
+    gamma = GammaFilter(shape=0.5, scale_days=10.0, forgetting=0.0)
+    visits = seen(1, [4.0, 4.0, 4.0, 4.0], [1, 0, 1, 1])
+    visits.event_at[:] = visits.at - DAY_S * np.array([3.0, np.nan, 1.0, 5.0])
+    gamma.learn(visits.pick(np.array([0, 1, 2])))
+    assert state(gamma) == pytest.approx((2.5, (10.0 + 3.0 + 4.0 + 1.0) * DAY_S))
+    other = GammaFilter(shape=0.5, scale_days=10.0, forgetting=0.0)
+    for filter_ in (gamma, other):  # before the last visit: that cannot be when it changed
+        filter_.learn(visits.pick(np.array([3])))
+    untimed = GammaFilter(shape=0.5, scale_days=10.0, forgetting=0.0)
+    untimed.learn(seen(1, [4.0], [1]))
+    assert state(other) == state(untimed)
+
+
+def test_times_tell_rates_that_visits_alone_cannot() -> None:
+    rng = np.random.default_rng(4)
+    visits = seen(1, [1.0] * 200, [1] * 200)
+    visits.event_at[:] = visits.at - np.minimum(rng.exponential(1.0 / 20.0, 200), 0.9) * DAY_S
+    gamma = GammaFilter()
+    gamma.learn(visits)
+    a, b_s = state(gamma)
+    assert a / b_s * DAY_S == pytest.approx(20.0, rel=0.5)
+    gamma.learn(seen(1, [1.0] * 200, [1] * 200))
+    a, b_s = state(gamma)
+    assert a / b_s * DAY_S == pytest.approx(20.0, rel=0.5)  # a change at every visit denies nothing
+
+
+@given(a=st.floats(0.05, 100.0), gap=st.floats(1e-5, 1e5), forgetting=st.sampled_from([0.0, 0.05, 0.5]))
+def test_visits_only_add_to_what_is_kept_apart_from_the_prior(
+    a: float, gap: float, forgetting: float
+) -> None:
+    gamma = GammaFilter(shape=a, scale_days=1.0, forgetting=forgetting)
+    for changed in (1, 1, 0, 1):
+        before = gamma.memory(np.array([1]))[0]
+        gamma.learn(seen(1, [gap], [changed]))
+        after = gamma.memory(np.array([1]))[0]
+        kept = after[2] / before[2]
+        assert 1.0 - forgetting <= kept <= 1.0
+        assert after[0] >= before[0] * kept * (1 - 1e-9) - 1e-9
+        assert after[1] >= before[1] * kept * (1 - 1e-9) - 1e-6 * gap
+
+
+def test_rows_that_another_kind_of_filter_wrote_are_passed_over() -> None:
+    gamma = GammaFilter()
+    gamma.recall(np.array([1, 2, 3]), np.array([[1.0, 2.0, 3e9], [1.0, -2.0, 0.5], [1.0, 2.0, 0.5]]))
+    assert gamma.memory(np.array([1, 2, 3])).tolist() == [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 2.0, 0.5]]

@@ -14,8 +14,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from tests.intakes import events, resources, rows, run, run_cut
 
-from recrawl.corpora import batch, cdx
-from recrawl.corpora.cdx import Cdx
+from recrawl.corpora.importers.archives import cdx
+from recrawl.corpora.importers.archives.cdx import Cdx
+from recrawl.corpora.sources import batch
 from recrawl.errors import BadInputError
 
 PAGE = "http://example.org/"

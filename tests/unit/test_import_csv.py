@@ -10,8 +10,8 @@ import pytest
 import zstandard
 from tests.intakes import events, resources, rows, run, run_cut
 
-from recrawl.corpora import tables
-from recrawl.corpora.tables import Csv
+from recrawl.corpora.importers.tables import plain
+from recrawl.corpora.importers.tables.plain import Csv
 from recrawl.errors import BadInputError
 
 A, B = "https://a.example/", "https://b.example/x,y"
@@ -67,6 +67,16 @@ def test_columns_are_named_by_the_user_where_the_header_says_something_else(tmp_
         Csv(columns="digest,url,time", delimiter=";"), table(tmp_path, content), tmp_path / "out", strict=True
     )
     assert events(tmp_path / "out") == {A: [(AT, "x"), (AT + 1, "y")]}
+
+
+def test_where_no_time_can_be_read_the_times_are_to_blame_and_not_the_header(tmp_path: Path) -> None:
+    content = f"url,time,digest\n{A},yesterday,d1\n{A},today,d2\n"
+    with pytest.raises(BadInputError, match=r"no versions .* 2 passed over: the time cannot be read"):
+        run(Csv(), table(tmp_path, content), tmp_path / "out")
+    with pytest.raises(BadInputError, match=r"t\.csv:2: the time cannot be read"):
+        run(Csv(), table(tmp_path, content), tmp_path / "out", strict=True)
+    with pytest.raises(BadInputError, match="no versions to write"):  # a header and nothing more
+        run(Csv(), table(tmp_path, "url;time\n"), tmp_path / "out")
 
 
 def test_a_first_row_that_is_neither_header_nor_data_is_counted(tmp_path: Path) -> None:
@@ -146,7 +156,7 @@ def test_rows_outside_a_window_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_cut_off_import_of_many_files_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "N_TOGETHER", 10)
+    monkeypatch.setattr(plain, "N_TOGETHER", 10)
     folder = tmp_path / "in"
     folder.mkdir()
     for name in ("a.csv", "b.tsv"):

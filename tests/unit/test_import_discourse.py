@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from tests.importers import T0, same, taken, taken_in_parts
 
-from recrawl.corpora.threads import Discourse
+from recrawl.corpora.importers.threads.discourse import Discourse
 from recrawl.errors import BadInputError
 
 

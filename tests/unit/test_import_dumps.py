@@ -7,6 +7,7 @@ import gzip
 import lzma
 from collections.abc import Callable
 from hashlib import sha1
+from math import nan
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -14,8 +15,10 @@ import pytest
 import zstandard
 from tests.intakes import events, run, run_cut
 
-from recrawl.corpora import batch, pages
-from recrawl.corpora.dumps import MediaWikiDump
+from recrawl.corpora.importers.wikis import pages
+from recrawl.corpora.importers.wikis.dumps import MediaWikiDump
+from recrawl.corpora.native import Corpus
+from recrawl.corpora.sources import batch
 from recrawl.errors import BadInputError
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">
@@ -60,6 +63,18 @@ def url(title: str) -> str:
 
 def at(day: int) -> int:
     return AT + (day - 1) * 86_400
+
+
+def test_the_length_of_each_text_goes_along_where_the_dump_says_it(tmp_path: Path) -> None:
+    path = dump(
+        tmp_path,
+        page("A", revision(1, "aa"), revision(2, "bb", text='<text bytes="25" id="2" />')),
+        page("B", revision(1, "cc", text='<text xml:space="preserve">abc</text>')),
+    )
+    run(MediaWikiDump(), path, tmp_path / "out", strict=True)
+    found = Corpus(tmp_path / "out").traces().size_bytes
+    assert found is not None
+    assert found.tolist() == pytest.approx([15.0, nan], nan_ok=True)
 
 
 def test_revisions_become_versions_with_the_wikis_own_digests(tmp_path: Path) -> None:
@@ -137,7 +152,7 @@ def test_packed_dumps_are_read_and_torn_ones_give_what_they_have(
     run(MediaWikiDump(), whole, tmp_path / "out", strict=True)
     assert len(events(tmp_path / "out")) == 200
     torn = tmp_path / "torn.xml"
-    torn.write_bytes(whole.read_bytes()[:-40])
+    torn.write_bytes(whole.read_bytes()[:-400])
     done = run(MediaWikiDump(), torn, tmp_path / "torn")
     assert len(events(tmp_path / "torn")) < 200
     assert list(done.skipped.values()) == [1]

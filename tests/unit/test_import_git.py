@@ -22,8 +22,8 @@ from tests.importers import (
     without_git,
 )
 
-from recrawl.corpora import commits
-from recrawl.corpora.git import GONE, Git
+from recrawl.corpora.importers.repositories import commits
+from recrawl.corpora.importers.repositories.git import GONE, Git
 from recrawl.errors import BadInputError
 
 
@@ -185,7 +185,8 @@ def test_files_are_called_by_the_address_that_the_repository_came_from_without_p
 
 @pytest.fixture
 def few_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recrawl.corpora.git._N_TOGETHER", 5)  # rows: a position after every other commit
+    # rows: a position after every other commit
+    monkeypatch.setattr("recrawl.corpora.importers.repositories.git._N_TOGETHER", 5)
 
 
 @pytest.mark.usefixtures("few_together")

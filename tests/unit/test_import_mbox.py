@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.importers import DAY, T0, Taken, same, taken, taken_in_parts
 
-from recrawl.corpora.mails import Mail, dated, mails, text
-from recrawl.corpora.mbox import Mbox
+from recrawl.corpora.importers.threads.mails import Mail, dated, mails, text
+from recrawl.corpora.importers.threads.mbox import Mbox
 from recrawl.errors import BadInputError
 
 

@@ -8,8 +8,8 @@ import pytest
 from tests.intakes import events, rows, run, run_cut
 from tests.wikis import AT, DAY, LittleWiki, revision, serving
 
-from recrawl.corpora.download import Web
-from recrawl.corpora.mediawiki import MediaWiki
+from recrawl.corpora.importers.wikis.mediawiki import MediaWiki
+from recrawl.corpora.sources.download import Web
 from recrawl.errors import BadInputError
 
 

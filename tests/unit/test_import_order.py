@@ -77,7 +77,7 @@ def test_the_predictor_knows_what_it_would_had_it_seen_all_in_order(house: House
     history = list(house.store.visits(found.id))
     assert len(history) == 19
     predictor = GammaFilter()
-    predictor.learn(seen_in(history))
+    predictor.learn(seen_in(history, {found.id: found.host_id}))
     standing, _ = house.store.standing(found.id)
     assert standing.memory[1:] == pytest.approx(predictor.memory(np.array([found.id]))[0])
     assert [isnan(visit.since_at) for visit in history[::-1]].count(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.importers import T0, same, taken, taken_in_parts
 
-from recrawl.corpora.threads import Posts
+from recrawl.corpora.importers.threads.posts import Posts
 from recrawl.errors import BadInputError
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.intakes import events, resources, rows, run, run_cut
 
-from recrawl.corpora import batch, gp4c
-from recrawl.corpora.gp4c import Gp4c
-from recrawl.corpora.microsoft import Microsoft
+from recrawl.corpora.importers.tables import gp4c
+from recrawl.corpora.importers.tables.gp4c import Gp4c
+from recrawl.corpora.importers.tables.microsoft import Microsoft
 from recrawl.corpora.native import Corpus
+from recrawl.corpora.sources import batch
 from recrawl.errors import BadInputError
 
 DAY = 86_400

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import sqlite3
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from tests.importers import DAY, T0, same, taken, taken_in_parts
 
 from recrawl.checks.store.samples import completion, lease_of, new
-from recrawl.corpora.own import GONE, OwnStore
+from recrawl.corpora.importers.own import GONE, OwnStore
 from recrawl.errors import BadInputError
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
@@ -27,16 +29,25 @@ URL = "http://example.org/a"
 STORE = "recrawl.sqlite"
 
 
-def simulated(path: Path, n: int = 4) -> tuple[TraceWorld, Seen]:
+def simulated(path: Path) -> tuple[TraceWorld, Seen]:
     """The truth, and the visits that a short run made and left in this store."""
-    rng = np.random.default_rng(5)
+    world, visits, store = _run()
+    path.write_bytes(store)
+    return world, visits
+
+
+@cache
+def _run() -> tuple[TraceWorld, Seen, bytes]:
+    """Once for all tests: every visit is written to the disk and waited for."""
+    n, rng = 4, np.random.default_rng(5)
     events = [np.sort(T0 + rng.uniform(0, 5 * DAY, size=size)) for size in rng.integers(0, 9, size=n)]
     world = TraceWorld([new(f"http://h{i}.example/{i}") for i in range(n)], events)
-    store = SqliteStore(path)
-    loop = Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=n * 2.0)
-    visits = simulate(loop, world, start_at=T0, end_at=T0 + 5 * DAY)
-    store.close()
-    return world, visits
+    with TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / STORE)
+        loop = Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=n * 2.0)
+        visits = simulate(loop, world, start_at=T0, end_at=T0 + 5 * DAY)
+        store.close()
+        return world, visits, (Path(folder) / STORE).read_bytes()
 
 
 def test_every_visit_of_a_run_is_a_look_and_the_store_stays_as_it_is(tmp_path: Path) -> None:
@@ -59,6 +70,7 @@ def visit(
     changed: Changed = Changed.NO,
     digest: str = "",
     outcome: Outcome = Outcome.OK,
+    n_bytes: int = 0,
     **said: object,
 ) -> None:
     """A visit after so many days; with a digest it leaves a version."""
@@ -66,7 +78,21 @@ def visit(
     lease = lease_of(store, URL, at)
     made = Version(resource_id=lease.resource.id, seq=0, at=at, digest=digest, **said)  # type: ignore[arg-type]
     done = completion(lease, at, outcome=outcome, versions=(made,) if digest else ())
-    assert store.complete([replace(done, visit=replace(done.visit, changed=changed))]) == [True]
+    assert store.complete([replace(done, visit=replace(done.visit, changed=changed, n_bytes=n_bytes))]) == [
+        True
+    ]
+
+
+def test_what_visits_took_goes_along(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / STORE)
+    store.add([new(URL)], T0 - 1.0)
+    visit(store, 0, Changed.UNKNOWN, "sha256:a", n_bytes=500)
+    visit(store, 1)  # nothing was sent again
+    visit(store, 2, Changed.YES, "sha256:b", n_bytes=700)
+    store.close()
+    traces = taken(OwnStore(), tmp_path / STORE, tmp_path / "out").corpus.traces()
+    assert traces.size_bytes is not None
+    assert traces.size_bytes.tolist() == [600.0]
 
 
 def test_what_told_nothing_is_no_look_and_verdicts_decide_what_is_a_change(tmp_path: Path) -> None:
@@ -119,7 +145,7 @@ def test_what_told_nothing_is_no_look_and_verdicts_decide_what_is_a_change(tmp_p
 
 
 def test_a_store_of_an_older_format_is_read_from_a_copy(tmp_path: Path) -> None:
-    simulated(tmp_path / STORE, 2)
+    simulated(tmp_path / STORE)
     whole = taken(OwnStore(), tmp_path, tmp_path / "whole")
     # The format before the last: with all but what the last step adds, which is an index.
     form, step = migrations()[-1]

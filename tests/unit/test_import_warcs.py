@@ -14,7 +14,7 @@ from tests.houses import DAY_AT, Past, seen
 from tests.importers import T0, Taken, same, taken, taken_in_parts
 
 from recrawl.app.collection import Wanted, write_wacz, write_warc
-from recrawl.corpora.warcs import GONE, Warc
+from recrawl.corpora.importers.archives.warcs import GONE, Warc
 from recrawl.errors import BadInputError
 from recrawl.model import Outcome
 from recrawl.remember.cdx import index, write

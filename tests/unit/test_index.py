@@ -13,14 +13,15 @@ from recrawl.checks.predictor import sample_batch
 from recrawl.contracts import Goal, Policy
 from recrawl.learn.forecasts import GammaForecasts, TabulatedForecasts
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.model import Floats
+from recrawl.model import Floats, Ints
 from recrawl.schedule.goals import Capture, Fresh, FreshHarmonic, Prompt
 from recrawl.schedule.policies.index import Index
+from recrawl.schedule.policies.proportional import _Expected as Expected
 from recrawl.schedule.policies.uniform import Uniform
 
 DAY_S = 86_400.0
 GOALS: list[Goal] = [Fresh(), FreshHarmonic(), Capture(), Prompt()]
-POLICIES: list[Policy] = [*(Index(goal) for goal in GOALS), Uniform()]
+POLICIES: list[Policy] = [*(Index(goal) for goal in GOALS), Index(Fresh(), jitter=0.07), Uniform()]
 
 
 def known_rates(per_day: Floats) -> GammaForecasts:
@@ -89,6 +90,106 @@ def test_a_visit_is_due_at_the_first_crossing_when_the_hazard_rises_and_falls() 
     price = 0.9 * float(worth[:, 0].max())
     first = 3600.0 + (5 * DAY_S - 3600.0) * int(np.argmax(worth[:, 0] >= price)) / 19_999
     assert quote.gaps(price)[0] == pytest.approx(first, rel=0.2)
+
+
+class Laid:
+    """Gamma forecasts that do not say so: the index lays their worth out on a grid."""
+
+    def __init__(self, of: GammaForecasts) -> None:
+        self.survival = of.survival
+        self.survival_integral = of.survival_integral
+        self.survival_slope = of.survival_slope
+        self.n_expected = of.n_expected
+        self.n_expected_integral = of.n_expected_integral
+        self._of = of
+
+    def pick(self, rows: Ints) -> Laid:
+        return Laid(self._of.pick(rows))
+
+
+@pytest.mark.parametrize("goal", [*GOALS, Expected()], ids=lambda goal: goal.name)
+def test_the_closed_form_and_the_grid_agree(goal: Goal) -> None:
+    n = 400
+    rng = np.random.default_rng(8)
+    batch = replace(sample_batch(n), cost=rng.lognormal(0.0, 0.5, n))
+    forecasts = GammaForecasts(rng.lognormal(0.0, 1.5, n), rng.lognormal(13.0, 1.5, n))
+    closed, laid = Index(goal).quote(batch, forecasts), Index(goal).quote(batch, Laid(forecasts))
+    assert type(closed) is not type(laid)
+    weight = batch.weight / batch.cost
+    worths = weight * goal.worth(forecasts, np.sqrt(batch.min_gap_s * batch.max_gap_s))
+    for price in np.quantile(worths, [0.1, 0.5, 0.9]):
+        one, other = closed.gaps(price), laid.gaps(price)
+        assert np.median(np.abs(np.log(one / other))) < 2e-3
+        assert np.quantile(np.abs(np.log(one / other)), 0.9) < 2e-2
+        inside = (one > batch.min_gap_s * 1.001) & (one < batch.max_gap_s * 0.999)
+        assert inside.sum() > 20
+        met = (weight * goal.worth(forecasts, one))[inside]
+        assert np.allclose(met, price, rtol=1e-9)  # the closed form to the last digits
+        each = closed.gaps(np.full(n, price))
+        assert np.array_equal(one, each)
+        assert np.allclose(laid.gaps(np.full(n, price)), other)
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)
+@pytest.mark.parametrize("a", [0.01, 1.0, 3.0, 1e9])
+def test_closed_forms_hold_for_doubtful_and_for_certain_rates(goal: Goal, a: float) -> None:
+    rate_per_day = np.geomspace(1e-4, 100.0, 60)
+    forecasts = GammaForecasts(np.full(60, a), a / rate_per_day * DAY_S)
+    batch = replace(
+        sample_batch(60), weight=np.ones(60), min_gap_s=np.full(60, 60.0), max_gap_s=np.full(60, 1e9)
+    )
+    middle_s = np.full(60, 5 * DAY_S)
+    for i, price in enumerate(goal.worth(forecasts, middle_s)):
+        gap_s = Index(goal).quote(batch, forecasts).gaps(float(price))[i]
+        # where the worth has long reached its limit, any later gap is worth the same
+        if rate_per_day[i] * 5.0 < 8.0:
+            assert gap_s == pytest.approx(middle_s[i], rel=1e-4)
+
+
+def test_a_visit_that_costs_twice_as_much_is_worth_half() -> None:
+    batch = replace(sample_batch(1), weight=np.ones(1))
+    quote = Index(Fresh()).quote
+    forecasts = known_rates(np.array([0.1]))
+    dear = quote(replace(batch, cost=np.full(1, 2.0)), forecasts).gaps(DAY_S)
+    assert dear == pytest.approx(quote(batch, forecasts).gaps(2.0 * DAY_S))
+
+
+def test_jitter_is_the_same_for_the_same_visit_and_even_over_many() -> None:
+    n = 4_000
+    batch = replace(sample_batch(n), id=np.arange(1, n + 1))
+    forecasts = known_rates(np.full(n, 0.1))
+    plain, jittered = Index(Prompt()), Index(Prompt(), jitter=0.07)
+    ratio = jittered.quote(batch, forecasts).gaps(DAY_S) / plain.quote(batch, forecasts).gaps(DAY_S)
+    inside = (plain.quote(batch, forecasts).gaps(DAY_S) * 0.93 > batch.min_gap_s) & (
+        plain.quote(batch, forecasts).gaps(DAY_S) * 1.07 < batch.max_gap_s
+    )
+    assert inside.sum() > 1_000
+    assert np.histogram(ratio[inside], np.linspace(0.93, 1.07, 8))[0].min() > 0.11 * inside.sum()
+    assert np.array_equal(
+        ratio, jittered.quote(batch, forecasts).gaps(DAY_S) / plain.quote(batch, forecasts).gaps(DAY_S)
+    )
+    later = replace(batch, n_informative=batch.n_informative + 1)
+    other = jittered.quote(later, forecasts).gaps(DAY_S) / plain.quote(later, forecasts).gaps(DAY_S)
+    assert abs(np.corrcoef(ratio[inside], other[inside])[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("jitter", [0.0, 0.07])
+def test_what_flips_at_noon_and_midnight_is_not_hidden_by_an_even_gap(jitter: float) -> None:
+    policy = Index(Prompt(), jitter=jitter)
+    forecasts = known_rates(np.array([0.5]))
+    at, seen = 0.0, []
+    for n_visits in range(1, 81):
+        batch = replace(
+            sample_batch(1),
+            weight=np.ones(1),
+            n_informative=np.array([n_visits]),
+            min_gap_s=np.array([3600.0]),
+            max_gap_s=np.array([9 * DAY_S]),
+        )
+        at += float(policy.quote(batch, forecasts).gaps(4.0 * DAY_S)[0])  # four days, to the second
+        seen.append(round(at / DAY_S * 2.0, 6) // 1 % 2)
+    share = np.mean(np.diff(seen) != 0)
+    assert share == 0.0 if jitter == 0.0 else share > 0.15
 
 
 def test_a_heavier_resource_is_visited_sooner() -> None:

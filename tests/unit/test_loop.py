@@ -235,7 +235,8 @@ def test_a_plan_made_before_another_worker_s_visit_does_not_hold() -> None:
     visit(loop, NOW)
     batch, _ = loop.store.batch()
     forecasts = loop.predictor.forecast(batch, NOW)
-    old = loop._planned(batch, forecasts, loop.policy.quote(batch, forecasts).gaps(1e9), NOW)
+    gap_s = loop.policy.quote(batch, forecasts).gaps(1e9)
+    old = loop.tariff.planned(batch, forecasts, gap_s, 1e9, NOW)
     newer = visit(loop, NOW + DAY_S).plan
     loop.store.replan(old)
     assert loop.store.standing(1)[0].due_at == newer.due_at

@@ -96,7 +96,8 @@ def test_what_is_not_defined_is_null_in_json() -> None:
 
 def test_bytes_are_visits_times_sizes() -> None:
     traces, visits = history([[], []]), looks([[1.0, 2.0], [3.0]])
-    score = measure(traces, visits, whole(2, 0.0, 10.0), size_bytes=np.array([100.0, 7.0])).total()
+    sized = replace(traces, size_bytes=np.array([100.0, 7.0]))
+    score = measure(sized, visits, whole(2, 0.0, 10.0)).total()
     assert score.bytes == 207.0
 
 

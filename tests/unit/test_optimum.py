@@ -78,6 +78,51 @@ def test_dearer_is_never_sooner_and_what_never_changes_waits_longest(goal: str) 
     assert (gaps[:, :2] == 1e9).all()
 
 
+@pytest.mark.parametrize("goal", GOALS)
+def test_no_other_gaps_within_hosts_limits_are_better(goal: str) -> None:
+    n, n_hosts = 240, 8
+    rate, weight = town(n)
+    rng = np.random.default_rng(5)
+    host = rng.integers(0, n_hosts, n)
+    most = np.array([1.0, 2.0, 3.0, 4.0, 100.0, 100.0, 100.0, 100.0])
+    low, high = DAY_S, 900 * DAY_S
+    best = optimum(
+        rate, 60.0, goal=goal, weight=weight, min_gap_s=low, max_gap_s=high, host=host, host_per_day=most
+    )
+    often = DAY_S / best.gap_s
+    assert often.sum() == pytest.approx(60.0, rel=1e-3)
+    per_host = np.bincount(host, often, minlength=n_hosts)
+    assert (per_host <= most * (1 + 1e-3)).all()
+    assert per_host[:2] == pytest.approx(most[:2], rel=1e-3)  # and they are full
+    value = {"fresh": "freshness", "fresh-harmonic": "harmonic", "prompt": "wait_s", "capture": "recall"}[
+        goal
+    ]
+    sign = 1.0 if value in ("freshness", "recall") else -1.0
+    n_tried = 0
+    for _ in range(600):
+        a, b = rng.choice(n, 2, replace=False)
+        moved = 0.2 * rng.random() * often[a]
+        changed = often.copy()
+        changed[a] -= moved
+        changed[b] += moved
+        after = np.bincount(host, changed, minlength=n_hosts)
+        if (after > per_host * (1 + 1e-9)).any() and (after > most).any():
+            continue  # the host of b is full
+        if DAY_S / changed[a] > high or DAY_S / changed[b] < low:
+            continue
+        n_tried += 1
+        other = expected(rate, weight, DAY_S / changed)
+        assert sign * getattr(other, value) <= sign * getattr(best, value) + 1e-6 * abs(getattr(best, value))
+    assert n_tried > 100
+
+
+def test_hosts_with_room_to_spare_change_nothing() -> None:
+    rate, weight = town(200)
+    free = optimum(rate, 50.0, weight=weight)
+    held = optimum(rate, 50.0, weight=weight, host=np.arange(200) % 7, host_per_day=np.full(7, 1e6))
+    assert np.array_equal(free.gap_s, held.gap_s)
+
+
 def test_the_mean_harmonic_number_of_a_poisson_count() -> None:
     x = np.geomspace(1e-5, 1e4, 500)
     assert ein(x) == pytest.approx(np.euler_gamma + np.log(x) + exp1(x), rel=1e-8)

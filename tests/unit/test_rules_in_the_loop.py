@@ -130,14 +130,14 @@ def test_another_policy_starts_anew_and_the_predictor_keeps_what_it_knows() -> N
 
 def test_a_predictor_that_grew_is_not_given_the_rows_of_its_former_self() -> None:
     class GammaFilter2(GammaFilter):
-        width = 3
+        width = 4
 
         def memory(self, ids: Ints) -> Floats:
             return np.column_stack([super().memory(ids), np.full(len(ids), 0.123)])
 
         def recall(self, ids: Ints, rows: Floats) -> None:
             self._reach(int(ids.max(initial=0)))
-            self._rows[ids] = rows[:, :2]
+            self._rows[ids] = rows[:, :3]
 
     GammaFilter2.__qualname__ = "GammaFilter"
     loop = loop_of(Index(Fresh()))
@@ -158,7 +158,7 @@ def test_a_past_that_comes_in_late_is_learned_by_the_rule_in_its_order(tmp_path:
         taken(house, warc(tmp_path / "a.warc", *(answer(day(n), page("same")) for n in range(9))))
         found = resource(house)
         policy = Ruled(RULES["window"])
-        policy.learn(seen_in(house.store.visits(found.id)))
+        policy.learn(seen_in(house.store.visits(found.id), {found.id: found.host_id}))
         wanted = policy.memory(np.array([found.id]))[0]
         assert wanted[1] == 10.0
         standing, plan = house.store.standing(found.id)
@@ -183,7 +183,7 @@ def test_round_robin_spreads_its_first_round_and_then_goes_in_step() -> None:
 def test_proportional_gaps_go_with_one_over_the_rate() -> None:
     predictor = GammaFilter()
     batch = sample_batch(4)
-    predictor.recall(batch.id, np.array([[a, 20.0 * DAY_S] for a in (0.5, 1.0, 2.0, 4.0)]))
+    predictor.recall(batch.id, np.array([[a, 20.0 * DAY_S, 0.0] for a in (0.5, 1.0, 2.0, 4.0)]))
     gaps = Proportional().quote(batch, predictor.forecast(batch, NOW)).gaps(1.0)
     assert gaps / DAY_S == pytest.approx([40.0, 20.0, 10.0, 5.0], rel=1e-6)
     assert Proportional().quote(batch, predictor.forecast(batch, NOW)).gaps(inf) == pytest.approx(

@@ -64,3 +64,17 @@ def test_only_the_newest_entries_are_kept() -> None:
         at = 1e9 + (i * HOUR_S if i < 10 else 10 * HOUR_S + (i - 10) * 600.0)
         gap_s = step(rule.code, rule.numbers, row, at, 600.0, True)
     assert gap_s == pytest.approx((N_KEPT - 1) * 600.0 / N_KEPT)
+
+
+@pytest.mark.parametrize("name", ["miniflux", "commafeed", "freshrss-autottl"])
+def test_within_wide_bounds_a_reader_still_answers_with_its_own_largest_gap(name: str) -> None:
+    own = RULES[name]
+    wide = own.bounded(HOUR_S / 60, 180 * DAY_S)
+    assert wide.max_gap_s == own.max_gap_s  # else it would stay away for half a year where nothing came
+    assert own.bounded(DAY_S, 180 * DAY_S).max_gap_s == DAY_S  # no gap is shorter than the bounds allow
+    assert own.bounded(HOUR_S / 60, HOUR_S).max_gap_s == HOUR_S  # nor longer
+
+
+def test_a_crawlers_largest_gap_is_only_an_end_and_gives_way_to_that_of_the_experiment() -> None:
+    for name in ("nutch", "storm-crawler", "heritrix", "fix"):
+        assert RULES[name].bounded(DAY_S, 180 * DAY_S).max_gap_s == 180 * DAY_S

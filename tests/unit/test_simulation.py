@@ -18,6 +18,7 @@ from recrawl.evaluate.contenders import NAMES, contender
 from recrawl.evaluate.findings import STRATEGIES
 from recrawl.evaluate.intervals import interval
 from recrawl.evaluate.measures import measure
+from recrawl.evaluate.pieces import uneven
 from recrawl.evaluate.protocol import whole, windows
 from recrawl.evaluate.simulation import Simulation, simulate
 from recrawl.evaluate.sums import Sums, draws_of
@@ -161,6 +162,41 @@ def test_rows_have_the_keys_that_programs_read() -> None:
         assert row["intervals"]["recall"]["low"] <= row["recall"] <= row["intervals"]["recall"]["high"]
 
 
+def test_curves_end_where_the_totals_are() -> None:
+    result = simulated()
+    document = json.loads(json.dumps(result.document(), allow_nan=False))
+    for curve, row in zip(document["curves"], document["rows"], strict=True):
+        assert curve["policy"] == row["policy"]
+        assert curve["days"][-1] == pytest.approx(365.0)
+        assert curve["recall"][-1] == pytest.approx(row["recall"], rel=0.02)
+        assert sum(curve["observed"]) == pytest.approx(row["observed"], abs=1.0)
+        assert np.mean(curve["freshness"]) == pytest.approx(row["freshness"], rel=0.01)
+
+
+def test_bytes_are_counted_where_every_size_is_known_in_one_piece_or_in_many() -> None:
+    rng = np.random.default_rng(2)
+    changes = [np.sort(rng.uniform(0, 300, 5)).tolist() for _ in range(12)]
+    traces = replace(history(changes), size_bytes=np.arange(1.0, 13.0))
+    made = looks([np.sort(rng.uniform(0, 300, i + 1)).tolist() for i in range(12)])
+    window = whole(12, 0.0, 300.0)
+    parts = [
+        Sums.of(
+            measure(traces.pick(rows), looks([made.of(i).tolist() for i in rows.tolist()]), window),
+            rows % 3,
+            3,
+        )
+        for rows in (np.arange(5), np.arange(5, 12))
+    ]
+    assert parts[0].plus(parts[1]).score().bytes == sum((i + 1) * (i + 1) for i in range(12))
+    unknown = replace(traces, size_bytes=np.append(np.ones(11), np.nan))
+    assert np.isnan(Sums.of(measure(unknown, made, window), np.zeros(12, dtype=np.int64), 1).score().bytes)
+
+
+def test_a_ranking_wants_all_resources_at_once() -> None:
+    with pytest.raises(BadInputError, match="leave --rank out"):
+        simulate("c", corpus(), replace(ASK, rank=5, n_at_once=25), quiet)
+
+
 def test_all_resources_are_the_bands_together() -> None:
     result = umbrich()
     names = [band.name for band in BANDS]
@@ -209,6 +245,12 @@ def test_a_window_longer_than_the_history_is_shortened_and_that_is_said() -> Non
     result = umbrich(replace(ASK, days=9 * 365.0))
     assert result.days == pytest.approx(0.9 * corpus().about.days)
     assert any("The corpus spans" in note for note in result.notes)
+
+
+def test_windows_that_hold_very_different_numbers_of_resources_are_told_of() -> None:
+    assert uneven(np.array([80, 100])) == []
+    assert uneven(np.array([193, 676]))[0].startswith("The windows hold from 193 to 676 resources")
+    assert not any("The windows hold" in note for note in simulated().notes)
 
 
 def test_gaps_are_no_shorter_than_what_a_corpus_can_tell_apart() -> None:

@@ -18,12 +18,13 @@ from recrawl.app.config import Config
 from recrawl.app.mending import mended
 from recrawl.app.policies import policy_of
 from recrawl.app.presence import Presence
+from recrawl.app.quantity import Budget
 from recrawl.app.registry import names, part
 from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Premises, Store
 from recrawl.errors import RecrawlError, StoreError
 from recrawl.live.clock import WallClock
 from recrawl.live.room import Room
-from recrawl.model import GLOBAL, Settings
+from recrawl.model import DAY_S, GLOBAL, Settings
 from recrawl.terms import noted_terms
 
 # What only a visit needs is imported when one is made: listing what is watched must not wait for it.
@@ -158,6 +159,7 @@ class House:
         policy: str | None = None,
         goal: str | None = None,
         per_day: float | None = None,
+        bytes_per_day: float | None = None,
         as_last: bool = False,
     ) -> Loop:
         """The loop, with the configuration's choices unless others are given.
@@ -167,19 +169,22 @@ class House:
         from recrawl.loop import Loop
 
         schedule = self.config.schedule
-        name, goal_name, budget = policy or schedule.policy, goal or schedule.goal, per_day or schedule.budget
+        name, goal_name = policy or schedule.policy, goal or schedule.goal
+        budget = Budget(per_day, bytes_per_day).otherwise(schedule.limits)
         last = noted_terms(self.store) if as_last else None
         if last is not None:
             name, _, goal_name = last.rule.partition(":")
-            budget = last.per_day or budget
+            budget = Budget(last.per_day, last.bytes_per_day).otherwise(budget)
         chosen, rule = policy_of(name, goal_name, asked=goal is not None)
         return Loop(
             store=self.store,
             predictor=part("predictors", schedule.predictor)(),
             policy=chosen,
             rule=rule,
-            per_day=budget,
+            per_day=budget.visits_per_day,
+            bytes_per_day=budget.bytes_per_day,
             reprice_every_s=schedule.reprice_every,
+            fit_priors_every_s=DAY_S,
             lease_s=self.lease_s,
             by=self.presence.name,
         )

@@ -26,7 +26,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from pydantic_settings.sources import TomlConfigSettingsSource
 
 from recrawl import __version__
-from recrawl.app.quantity import seconds, visits_per_day, written
+from recrawl.app.quantity import Budget, budget, seconds, written
 from recrawl.app.spelling import Folders, address, in_a_header, one_line, thinning
 from recrawl.errors import BadInputError, BadSettingError
 from recrawl.model.units import DAY_S, HOUR_S
@@ -36,10 +36,10 @@ HOME = "RECRAWL_HOME"
 _PREFIX = "RECRAWL_"
 
 
-def _reading(read: Callable[[str | float], float]) -> BeforeValidator:
+def _reading(read: Callable[[str | float], object]) -> BeforeValidator:
     """pydantic collects what is wrong by field, but only from ValueErrors."""
 
-    def value(said: str | float) -> float:
+    def value(said: str | float) -> object:
         try:
             return read(said)
         except BadInputError as problem:
@@ -48,9 +48,8 @@ def _reading(read: Callable[[str | float], float]) -> BeforeValidator:
     return BeforeValidator(value)
 
 
-_SPAN, _RATE = _reading(seconds), _reading(visits_per_day)
+_SPAN = _reading(seconds)
 Seconds = Annotated[float, _SPAN, Field(gt=0)]
-PerDay = Annotated[float, _RATE, Field(gt=0)]
 
 
 class _Section(BaseModel):
@@ -68,7 +67,10 @@ class _Section(BaseModel):
 class Schedule(_Section):
     """How the budget is spent."""
 
-    budget: PerDay = Field(2000.0, description="Visits a day; also written `50/h` or `2000/day`.")
+    budget: Annotated[str, _reading(lambda said: str(budget(said)))] = Field(
+        "2000/day",
+        description="Visits a day, bytes a day, or both: `2000/day`, `50/h`, `2GB/day`, `2000/day, 2GB/day`.",
+    )
     goal: str = Field("fresh", description="What visits are for: fresh, fresh-harmonic, capture or prompt.")
     policy: str = Field(
         "index",
@@ -77,6 +79,10 @@ class Schedule(_Section):
     )
     predictor: str = Field("gamma", description="What forecasts changes.")
     reprice_every: Seconds = Field(HOUR_S, description="How often the price is found anew.")
+
+    @property
+    def limits(self) -> Budget:
+        return budget(self.budget)
 
 
 class Gaps(_Section):
@@ -231,9 +237,15 @@ def rows(config: Config | None = None) -> list[tuple[str, str, str, str]]:
 
 
 def values(config: Config) -> dict[str, Any]:
-    """Every setting's value as JSON knows it: lengths of time in seconds, budgets in visits a day."""
+    """Every setting's value as JSON knows it: lengths of time in seconds, budgets in visits a day, or as they
+    are written where bytes are limited too."""
     sections = config.model_dump(mode="json")
-    return {f"{name}.{key}": value for name, part in sections.items() for key, value in part.items()}
+    found = {f"{name}.{key}": value for name, part in sections.items() for key, value in part.items()}
+    limits = config.schedule.limits
+    return {
+        **found,
+        "schedule.budget": limits.visits_per_day if limits.bytes_per_day is None else str(limits),
+    }
 
 
 def _shown(value: object, metadata: list[Any]) -> str:
@@ -242,8 +254,7 @@ def _shown(value: object, metadata: list[Any]) -> str:
     if isinstance(value, float):
         if _SPAN in metadata:
             return written(value)
-        figure = repr(value).removesuffix(".0")
-        return f"{figure}/day" if _RATE in metadata else figure
+        return repr(value).removesuffix(".0")
     return str(value)
 
 

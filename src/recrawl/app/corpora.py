@@ -14,10 +14,10 @@ from recrawl.app import registry
 from recrawl.app.config import default_home, load
 from recrawl.app.quantity import instant, seconds
 from recrawl.corpora.about import About
-from recrawl.corpora.download import Web
 from recrawl.corpora.importing import Importer, Option
 from recrawl.corpora.opened import Histories
 from recrawl.corpora.run import Imported, imported
+from recrawl.corpora.sources.download import Web
 from recrawl.errors import BadInputError
 from recrawl.model import Floats, Ints
 from recrawl.model.units import DAY_S

@@ -115,7 +115,7 @@ async def demo(
 def _config(goal: str | None) -> Config:
     return Config.model_construct(  # which asks no environment: nothing there changes what is shown
         schedule=Schedule(
-            budget=BUDGET_PER_DAY,
+            budget=f"{BUDGET_PER_DAY:g}/day",
             goal=goal or "fresh",
             policy="index",
             predictor="gamma",

@@ -39,11 +39,13 @@ def status(house: House) -> Row:
     ready_at = house.store.ready_at(now)
     return {
         **counts,
-        "budget_per_day": schedule.budget if terms is None else terms.per_day,
+        "budget_per_day": schedule.limits.visits_per_day if terms is None else terms.per_day,
+        "budget_bytes_per_day": schedule.limits.bytes_per_day if terms is None else terms.bytes_per_day,
         "visits_last_24h": house.store.n_visits_since(now - DAY_S),
         "rule": f"{schedule.policy}:{schedule.goal}" if terms is None else terms.rule,
         "price": None if terms is None else number(terms.price),
         "demand_per_day": None if terms is None else terms.demand_per_day,
+        "full_hosts": 0 if terms is None else len(terms.dear),
         "priced_at": None if terms is None else iso(terms.priced_at),
         "next_visit_at": iso(ready_at) if isfinite(ready_at) else None,
         "archive_files": len(house.store.files()),

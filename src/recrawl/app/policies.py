@@ -7,6 +7,7 @@ from inspect import signature
 from recrawl.app.registry import part
 from recrawl.contracts import Policy
 from recrawl.errors import BadSettingError
+from recrawl.schedule.jitter import SHARE
 
 
 def policy_of(name: str, goal: str, *, asked: bool) -> tuple[Policy, str]:
@@ -14,8 +15,9 @@ def policy_of(name: str, goal: str, *, asked: bool) -> tuple[Policy, str]:
     refused by a policy that has none."""
     make = part("policies", name)
     policy: Policy
-    if "goal" in signature(make).parameters:
-        policy = make(goal=part("goals", goal)())
+    known = signature(make).parameters
+    if "goal" in known:
+        policy = make(goal=part("goals", goal)(), **({"jitter": SHARE} if "jitter" in known else {}))
         return policy, f"{name}:{goal}"
     if asked:
         raise BadSettingError(f"The policy {name!r} knows no goal; leave --goal out, or use policy index.")

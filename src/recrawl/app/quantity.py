@@ -1,8 +1,9 @@
-"""Quantities as people write them: `90s`, `3h`, `1.5d`, `2000/day`, `50/h`."""
+"""Quantities as people write them: `90s`, `3h`, `1.5d`, `2000/day`, `50/h`, `2GB/day`."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from recrawl.errors import BadInputError
@@ -17,8 +18,15 @@ _UNIT_S = {
 }  # fmt: skip
 LONGEST_S = 100 * 365.25 * DAY_S
 MOST_PER_DAY = 1e9
+MOST_BYTES_PER_DAY = 1e18
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
 _RATE = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*(?:/|per\s+)?\s*([a-z]*)\s*", re.IGNORECASE)
+_BYTES = re.compile(
+    r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*([kmgt]?)(i?)(?:b|bytes?)\s*(?:/|per\s+)\s*([a-z]+)\s*", re.IGNORECASE
+)
+_BOTH = re.compile(r",\s+|\s+and\s+|\s*;\s*")
+_SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_REMEDY = "write it as 2000/day, 50/h, 2GB/day, or both with a comma between them"
 
 
 def seconds(text: str | float) -> float:
@@ -45,14 +53,79 @@ def visits_per_day(text: str | float) -> float:
     (2000.0, 1200.0, 10.0)
     """
     if isinstance(text, bool):
-        raise BadInputError(f"{text} is not a budget; write it as 2000/day or 50/h.")
+        raise BadInputError(f"{text} is not a budget; {_REMEDY}.")
     if isinstance(text, int | float):
         return _counted(float(text), text)
     match = _RATE.fullmatch(text)
     unit = _UNIT_S.get((match[2] or "d").lower()) if match else None
     if match is None or unit is None:
-        raise BadInputError(f"{text!r} is not a budget; write it as 2000/day or 50/h.")
+        raise BadInputError(f"{text!r} is not a budget; {_REMEDY}.")
     return _counted(float(match[1].replace(",", "").replace("_", "")) * DAY_S / unit, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Visits a day, bytes a day, or both; None: no limit of that kind."""
+
+    visits_per_day: float | None = None
+    bytes_per_day: float | None = None
+
+    def otherwise(self, other: Budget) -> Budget:
+        """The other, where this limits nothing."""
+        return other if self == Budget() else self
+
+    def __str__(self) -> str:
+        parts = []
+        if self.visits_per_day is not None:
+            parts.append(f"{_figure(self.visits_per_day)}/day")
+        if self.bytes_per_day is not None:
+            size, name = next(
+                (one for one in _SIZES if self.bytes_per_day % one[0] == 0.0 and self.bytes_per_day),
+                _SIZES[-1],
+            )
+            parts.append(f"{_figure(self.bytes_per_day / size)}{name}/day")
+        return ", ".join(parts)
+
+
+def budget(said: str | float | Budget) -> Budget:
+    """Visits a day, bytes a day, or both.
+
+    >>> budget("2,000/day, 1.5GB/day")
+    Budget(visits_per_day=2000.0, bytes_per_day=1500000000.0)
+    >>> print(budget("50/h, 2 MB/h"))
+    1200/day, 48MB/day
+    """
+    if isinstance(said, Budget):
+        return said
+    visits: float | None = None
+    weight: float | None = None
+    for part in _BOTH.split(said) if isinstance(said, str) else [said]:
+        heavy = _BYTES.fullmatch(part) if isinstance(part, str) else None
+        if (visits if heavy is None else weight) is not None:
+            raise BadInputError(f"{said!r} says the same kind of budget twice; {_REMEDY}.")
+        if heavy is None:
+            visits = visits_per_day(part)
+        else:
+            weight = _bytes_per_day(heavy, said)
+    if 0.0 in (visits, weight):
+        raise BadInputError(f"A budget of nothing allows no visit; {_REMEDY}.")
+    return Budget(visits, weight)
+
+
+def _bytes_per_day(match: re.Match[str], said: object) -> float:
+    unit_s = _UNIT_S.get(match[4].lower())
+    if unit_s is None:
+        raise BadInputError(f"{said!r} is not a budget; {_REMEDY}.")
+    power = "kmgt".index(match[2].lower()) + 1 if match[2] else 0
+    size = (1024.0 if match[3] else 1000.0) ** power
+    per_day = float(match[1].replace(",", "").replace("_", "")) * size * DAY_S / unit_s
+    if per_day > MOST_BYTES_PER_DAY:
+        raise BadInputError(f"{said} is no budget that can be kept to; stay below a billion GB a day.")
+    return per_day
+
+
+def _figure(value: float) -> str:
+    return repr(value).removesuffix(".0")
 
 
 def _bounded(span_s: float, text: object) -> float:

@@ -52,6 +52,7 @@ async def run(
     policy: str | None = None,
     goal: str | None = None,
     per_day: float | None = None,
+    bytes_per_day: float | None = None,
     allow_private: bool = False,
     watch: Callable[[Landed, Tally], object] = lambda *_: None,
     begun: Callable[[Loop, Tally], object] = lambda *_: None,
@@ -63,7 +64,7 @@ async def run(
     if house.store.counts(now)["resources"] == 0:
         raise NotWatchedError("Nothing is being watched yet; add something with `recrawl add URL`.")
     tally = Tally(now)
-    loop = house.loop(policy=policy, goal=goal, per_day=per_day)
+    loop = house.loop(policy=policy, goal=goal, per_day=per_day, bytes_per_day=bytes_per_day)
 
     def landed(one: Landed) -> None:
         if one.absorbed.accepted:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from recrawl.contracts import Predictor
-from recrawl.model import DAY_S, Batch, Seen
+from recrawl.learn.priors import Grounded
+from recrawl.model import DAY_S, Batch, Priors, Seen
 
 MakePredictor = Callable[[], Predictor]
 
@@ -154,6 +155,24 @@ def check_change_makes_change_likelier(make: MakePredictor) -> None:
     assert survival[0] < survival[1]
 
 
+def check_other_priors_change_beliefs_and_no_memory(make: MakePredictor) -> None:
+    """Of predictors that begin from priors: what visits told stays, who told nothing goes by the prior."""
+    predictor = make()
+    if not isinstance(predictor, Grounded):
+        return
+    predictor.learn(sample_visits(10))
+    batch = sample_batch(30)
+    before = predictor.memory(batch.id).copy()
+    survival = []
+    for shape, scale_days in ((4.0, 1.0), (0.1, 100.0)):
+        predictor.ground(Priors(shape=shape, scale_s=scale_days * DAY_S))
+        survival.append(predictor.forecast(batch, 2e9).survival(np.full(30, DAY_S)))
+    assert np.array_equal(before, predictor.memory(batch.id))
+    assert (survival[0][10:] < survival[1][10:]).all()
+    moved = survival[1] - survival[0]
+    assert moved[:10].mean() < moved[10:].mean()
+
+
 CHECKS = [
     check_a_forecast_needs_no_visit,
     check_survival_is_a_survival_curve,
@@ -163,4 +182,5 @@ CHECKS = [
     check_rows_of_nan_are_passed_over,
     check_a_batch_is_its_rows,
     check_change_makes_change_likelier,
+    check_other_priors_change_beliefs_and_no_memory,
 ]

@@ -10,16 +10,21 @@ from recrawl.cli import options, terminal
 from recrawl.cli.replaying import (
     Cores,
     CorpusName,
+    Days,
     Draws,
+    Goal,
     Html,
     MaxGap,
     MinGap,
+    Predictor,
     Seed,
+    Years,
     command_line,
     gaps,
     progressing,
     say_figures,
     short,
+    window_days,
     writable,
     write_page,
 )
@@ -34,6 +39,7 @@ def evaluate(ctx: typer.Context) -> None:
     \b
     Begin with:
       recrawl evaluate umbrich --corpus builtin:wiki --html report.html
+      recrawl evaluate peers --corpus builtin:wiki --goal fresh
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -98,3 +104,134 @@ def umbrich(
     for finding in result.findings:
         word = {True: "holds", False: "does not hold", None: "open"}[finding.holds]
         terminal.note(f"{word}: {finding.claim} {finding.sentence}")
+
+
+@app.command("peers", cls=options.Command)
+def peers(
+    ctx: typer.Context,
+    corpus: CorpusName,
+    goal: Goal = "fresh",
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", metavar="A,B,…", help="Which rules; else all of them.", show_default=False),
+    ] = None,
+    days: Days = None,
+    years: Years = None,
+    min_gap: MinGap = "1d",
+    max_gap: MaxGap = "180d",
+    draws: Draws = 20,
+    seed: Seed = 1,
+    predictor: Predictor = None,
+    cores: Cores = None,
+    html: Html = None,
+    json: options.Json = False,
+) -> None:
+    """Every rule beside ours, at the same number of visits.
+
+    Each strategy of the archiver (fix, dyn, window, ...) and each rule of other programs (nutch, heritrix,
+    miniflux, ...) looks as often as it likes. Then policy `index` makes as many visits to the same things in
+    the same time, within one in a hundred, for the goal you name: who catches more, is fresher, is sooner?
+    Differences have intervals: `?` marks those that may be chance. The floor, the plainest scheduler that
+    learns, stands beside both, and so does what could be done by whoever knew every change.
+
+    A history shorter than --years is used as far as it goes, and that is said.
+
+    \b
+    Examples:
+      recrawl evaluate peers --corpus builtin:wiki
+      recrawl evaluate peers --corpus my-corpus --goal prompt --years 1 --html report.html
+      recrawl evaluate peers --corpus my-corpus --policy week,nutch --min-gap 6h --draws 5 --json
+    """
+    from recrawl.corpora.opened import opened
+    from recrawl.evaluate.ask import Ask, named
+    from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
+    from recrawl.evaluate.peers import RULES, evaluate
+    from recrawl.evaluate.report.peers import page_of, summary, table
+
+    writable(html)
+    min_gap_s, max_gap_s = gaps(min_gap, max_gap)
+    ask = Ask(
+        policies=RULES if policy is None else named(policy, RULES),
+        days=window_days(days, years, 3.0),
+        min_gap_s=min_gap_s,
+        max_gap_s=max_gap_s,
+        n_draws=draws,
+        seed=seed,
+        goal=goal,
+        predictor=predictor or DEFAULT_PREDICTOR,
+        n_cores=cores,
+    )
+    with progressing(f"Replaying {short(corpus)}") as tell:
+        result = evaluate(corpus, opened(corpus), ask, tell)
+    if html:
+        write_page(html, page_of(result, command_line(ctx)))
+    if json:
+        terminal.say_json(result.document())
+        return
+    for line in result.notes:
+        terminal.note(line)
+    say_figures(*table(result), 1)
+    for line in summary(result):
+        terminal.note(line)
+
+
+@app.command("forecasts", cls=options.Command)
+def forecasts(
+    ctx: typer.Context,
+    corpus: CorpusName,
+    predictor: Annotated[
+        str | None,
+        typer.Option(
+            "--predictor", metavar="A,B,…", help="Which; else all. The first is the measure of the others."
+        ),
+    ] = None,
+    days: Days = None,
+    years: Years = None,
+    min_gap: MinGap = "1d",
+    max_gap: MaxGap = "180d",
+    draws: Draws = 3,
+    seed: Seed = 1,
+    cores: Cores = None,
+    html: Html = None,
+    json: options.Json = False,
+) -> None:
+    """How good the forecasts are: "has it changed by this visit?"
+
+    Each predictor says the chance of a change before every visit and learns from what was found, on the same
+    visits: one a week, and as many where the index policy would have them. Brier score and log-loss tell how
+    far off it was (less is better); the calibration error whether things happen as often as it says. `late`
+    is the later half of the window, when there was time to learn.
+
+    \b
+    Examples:
+      recrawl evaluate forecasts --corpus builtin:wiki
+      recrawl evaluate forecasts --corpus my-corpus --predictor gamma --html report.html
+    """
+    from recrawl.corpora.opened import opened
+    from recrawl.evaluate.ask import Ask
+    from recrawl.evaluate.contenders import predictors_named
+    from recrawl.evaluate.forecasts import SCHEDULES, evaluate
+    from recrawl.evaluate.report.forecasts import page_of, table
+
+    writable(html)
+    min_gap_s, max_gap_s = gaps(min_gap, max_gap)
+    ask = Ask(
+        policies=SCHEDULES,
+        days=window_days(days, years, 3.0),
+        min_gap_s=min_gap_s,
+        max_gap_s=max_gap_s,
+        n_draws=draws,
+        seed=seed,
+        n_cores=cores,
+    )
+    names = predictors_named(predictor)
+    with progressing(f"Replaying {short(corpus)}") as tell:
+        result = evaluate(corpus, opened(corpus), ask, tell, predictors=names)
+    if html:
+        write_page(html, page_of(result, command_line(ctx)))
+    if json:
+        terminal.say_json(result.document())
+        return
+    for line in result.notes:
+        terminal.note(line)
+    say_figures(*table(result), 3)

@@ -17,6 +17,7 @@ from recrawl.cli.imports import import_
 from recrawl.cli.listing import list_
 from recrawl.cli.making import make
 from recrawl.cli.noise import noise
+from recrawl.cli.relearn import relearn
 from recrawl.cli.replay import replay
 from recrawl.cli.simulate import simulate
 from recrawl.cli.terminal import note
@@ -99,7 +100,7 @@ for command in (
     *(visits.run, visits.visit, history.history, history.why),
     *(versions.show, versions.diff, export, versions.verify),
     import_,
-    *(erase, prune, backup, restore),
+    *(erase, prune, backup, restore, relearn),
     replay,
     simulate,
     *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),

@@ -48,13 +48,17 @@ def make(
     from recrawl.corpora.opened import PREFIX
 
     corpus = builtin(name.removeprefix(PREFIX), seed=seed, n_resources=resources, years=years)
-    with terminal.working("Making …") as tell:
-        about = made(
-            corpus,
-            folder,
-            anew=anew,
-            progress=lambda done, total: tell(f"Making … {done:,} of {n_of(total, 'resource')}"),
-        )
+    try:
+        with terminal.working("Making …") as tell:
+            about = made(
+                corpus,
+                folder,
+                anew=anew,
+                progress=lambda done, total: tell(f"Making … {done:,} of {n_of(total, 'resource')}"),
+            )
+    except KeyboardInterrupt:
+        terminal.note(f"Interrupted: the same command starts over; until then {folder}.unfinished stays.")
+        raise typer.Exit(options.INTERRUPTED) from None
     if json:
         terminal.say_json({"folder": str(folder), **about})
         return

@@ -28,8 +28,26 @@ MaxGap = Annotated[
 Draws = Annotated[
     int,
     typer.Option(
-        "--draws", metavar="N", min=1, help="How many random windows and phases; fewer are faster, less sure."
+        "--draws",
+        metavar="N",
+        min=1,
+        max=10_000,
+        help="How many random windows and phases; fewer are faster, less sure.",
     ),
+]
+Days = Annotated[
+    float | None, typer.Option("--days", metavar="N", help="How long to replay.", show_default=False)
+]
+Years = Annotated[
+    float | None,
+    typer.Option("--years", metavar="N", help="The same in years of 365 days.", show_default=False),
+]
+Goal = Annotated[
+    str, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
+]
+Predictor = Annotated[
+    str | None,
+    typer.Option("--predictor", metavar="NAME", help="What `index` forecasts with.", show_default=False),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same one, the same result.")]
 Cores = Annotated[
@@ -74,6 +92,14 @@ def gaps(min_gap: str, max_gap: str) -> tuple[float, float]:
     if min_gap_s > max_gap_s:
         raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; swap or change them.")
     return min_gap_s, max_gap_s
+
+
+def window_days(days: float | None, years: float | None, usual_years: float) -> float:
+    from recrawl.errors import BadInputError
+
+    if days is not None and years is not None:
+        raise BadInputError("--days and --years say the same twice; give one of them.")
+    return days if days is not None else 365.0 * (usual_years if years is None else years)
 
 
 @contextmanager

@@ -10,16 +10,21 @@ from recrawl.cli import options, terminal
 from recrawl.cli.replaying import (
     Cores,
     CorpusName,
+    Days,
     Draws,
+    Goal,
     Html,
     MaxGap,
     MinGap,
+    Predictor,
     Seed,
+    Years,
     command_line,
     gaps,
     progressing,
     say_figures,
     short,
+    window_days,
     writable,
     write_page,
 )
@@ -31,12 +36,10 @@ def simulate(
     policy: Annotated[
         str,
         typer.Option(
-            "--policy", metavar="A,B,…", help="Which to compare, with commas between them; `all` are all."
+            "--policy", metavar="A,B,…", help="Which to compare, with commas between them; `all` adds all."
         ),
     ] = "week,fix,dyn,state-1,uniform,index",
-    goal: Annotated[
-        str, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
-    ] = "fresh",
+    goal: Goal = "fresh",
     budget: Annotated[
         str | None,
         typer.Option(
@@ -46,19 +49,23 @@ def simulate(
             show_default=False,
         ),
     ] = None,
-    days: Annotated[
-        float | None, typer.Option("--days", metavar="N", help="How long to replay.", show_default=False)
-    ] = None,
-    years: Annotated[
-        float | None, typer.Option("--years", metavar="N", help="The same in years of 365 days; 1 is usual.")
-    ] = None,
+    days: Days = None,
+    years: Years = None,
     min_gap: MinGap = "1d",
     max_gap: MaxGap = "180d",
     draws: Draws = 20,
     seed: Seed = 1,
-    predictor: Annotated[
-        str, typer.Option("--predictor", metavar="NAME", help="What `index` forecasts with.")
-    ] = "gamma",
+    predictor: Predictor = None,
+    rank: Annotated[
+        int | None,
+        typer.Option(
+            "--rank",
+            metavar="K",
+            min=1,
+            help="Each day's visits as a ranking, too: ChangeRate and NDCG@K.",
+            show_default=False,
+        ),
+    ] = None,
     cores: Cores = None,
     html: Html = None,
     json: options.Json = False,
@@ -67,11 +74,15 @@ def simulate(
 
     Each policy visits the corpus's resources over a window of its time and is measured against what really
     changed: recall, precision, freshness, age and delay, with intervals, and the limits that none can pass.
-    Rules (week, fix, nutch, ...) decide themselves how often they look. Policies with a price (uniform,
-    round-robin, proportional, index) are told how often: by --budget, or else by the first rule in the list,
-    so that what they do can be compared at equal cost.
 
-    CORPUS is a folder that `recrawl corpus import` wrote, or builtin:NAME.
+    Rules decide themselves how often they look: week, fix, dyn, window, state-1, state-2 and gold (which
+    knows the future), as archivers do; nutch, storm-crawler, heritrix, hydra, changedetection, miniflux,
+    commafeed and freshrss-autottl, as these programs do. Policies with a price are told: uniform,
+    round-robin, proportional, floor and index (what `recrawl run` does), by --budget, or else by the first
+    rule in the list, so that what they do can be compared at equal cost.
+
+    CORPUS is a folder that `recrawl corpus import` wrote, or builtin:NAME. A year of it is replayed unless
+    --days or --years say otherwise.
 
     \b
     Examples:
@@ -81,25 +92,24 @@ def simulate(
     """
     from recrawl.app.quantity import visits_per_day
     from recrawl.corpora.opened import opened
-    from recrawl.errors import BadInputError
     from recrawl.evaluate.ask import Ask, named
+    from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
     from recrawl.evaluate.report.policies import page_of, table
     from recrawl.evaluate.simulation import simulate
 
-    if days is not None and years is not None:
-        raise BadInputError("--days and --years say the same twice; give one of them.")
     writable(html)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         policies=named(policy),
-        days=days if days is not None else 365.0 * (1.0 if years is None else years),
+        days=window_days(days, years, 1.0),
         min_gap_s=min_gap_s,
         max_gap_s=max_gap_s,
         n_draws=draws,
         seed=seed,
         goal=goal,
-        predictor=predictor,
+        predictor=predictor or DEFAULT_PREDICTOR,
         budget_per_day=None if budget is None else visits_per_day(budget),
+        rank=rank,
         n_cores=cores,
     )
     with progressing(f"Replaying {short(corpus)}") as tell:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -58,12 +59,9 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
             ("watched", f"{row['resources']:,} on {n_of(row['hosts'], 'host')}, {row['paused']:,} paused"),
             ("due now", f"{row['due']:,}"),
             ("next visit", row["next_visit_at"]),
-            (
-                "budget",
-                f"{row['budget_per_day']:,g} visits a day, {row['visits_last_24h']:,} in the last 24 h",
-            ),
+            ("budget", f"{_budget(row)} a day, {row['visits_last_24h']:,} in the last 24 h"),
             ("rule", row["rule"]),
-            ("price", price),
+            ("price", price + (f"; {_full(row['full_hosts'])}" if row["full_hosts"] else "")),
             (
                 "visits",
                 f"{row['visits']:,}: {row['changes']:,} found a change, {row['failures']:,} told nothing",
@@ -75,6 +73,19 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
     )
     if not row["resources"]:
         terminal.note(f"Nothing is watched in {house.home} yet; add something with `recrawl add URL`.")
+
+
+def _budget(row: Mapping[str, Any]) -> str:
+    limits = ((row["budget_per_day"], "visits"), (row["budget_bytes_per_day"], "bytes"))
+    return " and ".join(f"{most:,.15g} {what}" for most, what in limits if most is not None)
+
+
+def _full(n: int) -> str:
+    from recrawl.cli.terminal import n_of
+
+    return (
+        f"{n_of(n, 'host')} cannot serve all that is worth it, and {'has' if n == 1 else 'have'} a higher one"
+    )
 
 
 def doctor(home: options.Home = None, json: options.Json = False) -> None:

@@ -33,7 +33,10 @@ def run(
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when what is due now has been visited.")] = False,
     budget: Annotated[
-        str | None, typer.Option("--budget", metavar="RATE", help="Visits, such as 2000/day or 50/h.")
+        str | None,
+        typer.Option(
+            "--budget", metavar="RATE", help="Visits or bytes, such as 2000/day, 50/h or '500/day, 2GB/day'."
+        ),
     ] = None,
     goal: Annotated[
         str | None, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
@@ -59,17 +62,16 @@ def run(
     Examples:
       recrawl run
       recrawl run --for 8h --budget 500/day
+      recrawl run --budget '2,000/day, 1GB/day'
       recrawl run --policy nutch
       recrawl run --once --json
     """
     from recrawl.app import rounds
-    from recrawl.app.quantity import seconds, visits_per_day
-    from recrawl.errors import BadInputError
+    from recrawl.app.quantity import Budget, seconds
+    from recrawl.app.quantity import budget as budgeted
 
     for_s = inf if for_ is None else seconds(for_)
-    per_day = None if budget is None else visits_per_day(budget)
-    if per_day is not None and per_day <= 0.0:
-        raise BadInputError("A budget of nothing allows no visit; write it as 2000/day or 50/h.")
+    limits = Budget() if budget is None else budgeted(budget)
     with options.opened(home, new=False) as house, _live(house) as tell:
         tally = asyncio.run(
             rounds.run(
@@ -78,7 +80,8 @@ def run(
                 once=once,
                 policy=policy,
                 goal=goal,
-                per_day=per_day,
+                per_day=limits.visits_per_day,
+                bytes_per_day=limits.bytes_per_day,
                 allow_private=allow_private,
                 watch=lambda landed, _: _told(landed, json),
                 begun=tell,

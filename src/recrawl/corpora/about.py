@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -106,7 +105,7 @@ def _positive(path: Path, name: str, said: Mapping[str, Any]) -> float | None:
     value = said.get(name)
     if value is None:
         return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not (isfinite(value) and value > 0):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= LATEST_AT:
         raise _wrong(path, name, said, "must be a number of seconds above 0, or be left out")
     return float(value)
 

@@ -40,7 +40,7 @@ def open_parquet(path: Path) -> Iterator[parquet.ParquetFile]:
             yield opened
     except FileNotFoundError:
         raise BadInputError(f"{path} is missing; a corpus needs it.") from None
-    except (pa.ArrowException, OSError) as problem:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as problem:  # the last: damaged names of columns
         if isinstance(problem, OSError) and problem.errno is not None:
             raise  # the disk's trouble, not the file's
         said = str(problem).splitlines()[0]

@@ -19,6 +19,7 @@ from recrawl.corpora.native import (
     VISITS,
     Corpus,
 )
+from recrawl.corpora.opened import must_be_there
 from recrawl.corpora.rows import Fault, Rows, read_rows
 from recrawl.errors import BadInputError
 from recrawl.model import Bools, Ints
@@ -53,6 +54,7 @@ class Checked:
 
 def check(folder: Path, *, strict: bool = False, told: Callable[[int], object] = lambda _: None) -> Checked:
     """Raises BadInputError where the corpus cannot be opened at all and, when strict, at the first fault."""
+    must_be_there(folder)
     corpus = Corpus(folder)
     result = Checked(about=corpus.about, n_resources=len(corpus))
 

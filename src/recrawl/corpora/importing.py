@@ -14,14 +14,14 @@ An importer knows its source and nothing of our files. A class is registered und
         def read(self, source: str, into: Intake) -> None:
             into.about(kind="page", observation="every-change", resolution_s=1)
             path = into.local(source)
-            with open_text(path) as lines:
-                for number, line in enumerate(lines, 1):
-                    if number <= (into.position or 0):
-                        continue
-                    try: url, at, digest = ...
-                    except ValueError as problem: into.skip(f"{path.name}:{number}", str(problem)); continue
-                    into.add(url, at, digest, where=f"{path.name}:{number}")
-                    into.reached(number)
+            for number, line in lines(path):  # of corpora.sources.lines: unpacked, and none without an end
+                if number <= (into.position or 0):
+                    continue
+                where = f"{path.name}:{number}"
+                try: url, at, digest = ...
+                except ValueError as problem: into.skip(where, str(problem)); continue
+                into.add(url, at, digest, where=where)
+                into.reached(number)
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from recrawl.corpora.about import FILE, FORMAT
 from recrawl.corpora.arrow import require
 from recrawl.corpora.builtin import Builtin
 from recrawl.corpora.native import EVENTS, RESOURCES
-from recrawl.corpora.unfinished import Unfinished
+from recrawl.corpora.writing.unfinished import Unfinished
 from recrawl.model import Bools, Ints
 from recrawl.simulate.blocks import Piece
 from recrawl.simulate.texts import counts_of, lexicon, words_of

@@ -73,6 +73,8 @@ class Corpus:
         order, kept = versions(place, at, digest, self.skipped)
         place, at, digest = (column[order][kept] for column in (place, at, digest))
         first = np.diff(place, prepend=-1) > 0
+        sizes = [part.size for part in rows if part.size is not None]
+        size = np.concatenate(sizes)[order][kept] if rows and len(sizes) == len(rows) else None
         born = place[first]
         self._count(NO_VERSIONS, high - low - len(born))
         n_changes = np.diff(np.append(np.flatnonzero(first), len(place))) - 1
@@ -85,6 +87,7 @@ class Corpus:
             host=self.host[born],
             weight=self.weight[born],
             url=self.names(born),
+            size_bytes=None if size is None else _means(size, np.cumsum(first) - 1, len(born)),
         )
 
     def names(self, places: Ints) -> list[str]:
@@ -120,6 +123,14 @@ def versions(place: Ints, at: Ints, digest: Any, skipped: Counter[str]) -> tuple
     return order, kept
 
 
+def _means(values: Floats, owner: Ints, n: int) -> Floats:
+    """Of those that are known, for each of n; NaN where none is."""
+    known = ~np.isnan(values)
+    total = np.bincount(owner[known], values[known], n)
+    n_known = np.bincount(owner[known], minlength=n)
+    return np.asarray(np.divide(total, n_known, out=np.full(n, np.nan), where=n_known > 0))
+
+
 def _resources(path: Path) -> tuple[Ints, Ints, list[str], Floats, list[Any]]:
     """Numbers, hosts as numbers, the hosts' names, weights, and what names the resources; by number."""
     import pyarrow as pa
@@ -131,6 +142,7 @@ def _resources(path: Path) -> tuple[Ints, Ints, list[str], Floats, list[Any]]:
         weighed = holds(opened.schema_arrow, "weight", "numbers")
         there = [name for name in wanted if name in opened.schema_arrow.names]
         table = opened.read(columns=[*dict.fromkeys([*there, *named, *(["weight"] * weighed)])])
+        table.validate(full=True)  # else text that is none would be found out when it is asked for
     if table["resource"].null_count:
         raise BadInputError(f"{path}: column 'resource' is null somewhere; give every resource a number.")
     number = ints(table["resource"])

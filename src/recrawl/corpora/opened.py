@@ -36,18 +36,33 @@ def opened(name: str | Path, *, strict: bool = False) -> Histories:
     from recrawl.corpora.builtin import BUILTIN, builtin
 
     said = str(name)
-    names = ", ".join(f"{PREFIX}{one}" for one in BUILTIN)
     if said.startswith(PREFIX):
         if said.removeprefix(PREFIX) not in BUILTIN:
-            raise BadInputError(f"There is no built-in corpus {said!r}; choose one of: {names}.")
+            raise BadInputError(f"There is no built-in corpus {said!r}; choose one of: {_names()}.")
         return builtin(said.removeprefix(PREFIX))
     folder = Path(name)
+    must_be_there(folder)
+    return Corpus(folder, strict=strict)
+
+
+def must_be_there(folder: Path) -> None:
+    """Raises BadInputError where this is no folder with a corpus."""
+    if str(folder).startswith(PREFIX):
+        raise BadInputError(
+            f"{folder} is made up anew whenever it is read, so it has no files; write it to a folder with "
+            f"`recrawl corpus make {str(folder).removeprefix(PREFIX)} DIR`."
+        )
     if not (folder / FILE).is_file():
         why = (
             "is not there" if not folder.exists() else f"has no {FILE}" if folder.is_dir() else "is no folder"
         )
         raise BadInputError(
             f"{folder} {why}; a corpus is a folder with {NEEDED} (make one with `recrawl corpus import`). "
-            f"Built in are: {names}."
+            f"Built in are: {_names()}."
         )
-    return Corpus(folder, strict=strict)
+
+
+def _names() -> str:
+    from recrawl.corpora.builtin import BUILTIN
+
+    return ", ".join(f"{PREFIX}{one}" for one in BUILTIN)

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from recrawl.corpora.about import EARLIEST_AT, LATEST_AT
-from recrawl.corpora.arrow import batches, checked_columns, ints, open_parquet
+from recrawl.corpora.arrow import batches, checked_columns, holds, ints, open_parquet
 from recrawl.corpora.digests import bits_of
 from recrawl.errors import BadInputError
-from recrawl.model import Bools, Ints
+from recrawl.model import Bools, Floats, Ints
 from recrawl.model.columns import Bits
 
 COLUMNS = {"resource": "whole numbers", "at": "numbers", "digest": "text"}
+SIZE = "size"  # a further column that is looked at: the bytes of a version
 NO_RESOURCE = "no resource"
 NO_TIME = "no time"
 BAD_TIME = "a time before 1970 or after 9999"
@@ -34,6 +35,7 @@ class Rows:
     digest: Bits
     row: Ints
     changed: Bools
+    size: Floats | None = None  # where the file has such a column
 
     def __len__(self) -> int:
         return len(self.at)
@@ -45,6 +47,7 @@ class Rows:
             digest=self.digest[which],
             row=self.row[which],
             changed=self.changed[which],
+            size=None if self.size is None else self.size[which],
         )
 
 
@@ -74,8 +77,9 @@ def read_rows(path: Path, resources: Ints, fault: Fault, *, visits: bool = False
     latest = -1
     with open_parquet(path) as opened:
         checked_columns(path, opened.schema_arrow, wanted)
+        sized = holds(opened.schema_arrow, SIZE, "numbers")
         first = 1
-        for batch in batches(opened, list(wanted)):
+        for batch in batches(opened, [*wanted, *([SIZE] * sized)]):
             rows = _sound(batch, path, resources, fault, first, visits=visits)
             first += batch.num_rows
             if not len(rows):
@@ -110,5 +114,11 @@ def _sound(batch: Any, path: Path, resources: Ints, fault: Fault, first: int, *,
     known = resources[np.minimum(place, len(resources) - 1)] == numbers if len(resources) else sound & False
     refuse(~known, STRANGER)
     flags = batch.column("changed").fill_null(True).to_numpy(zero_copy_only=False) if visits else sound
-    rows = Rows(place=place, at=times, digest=bits_of(batch.column("digest")), row=row, changed=flags)
+    size = None
+    if SIZE in batch.schema.names:
+        size = batch.column(SIZE).to_numpy(zero_copy_only=False).astype(np.float64)
+        size[~(size >= 0.0)] = np.nan
+    rows = Rows(
+        place=place, at=times, digest=bits_of(batch.column("digest")), row=row, changed=flags, size=size
+    )
     return rows if sound.all() else rows.pick(sound)

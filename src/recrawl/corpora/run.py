@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from recrawl import __version__
-from recrawl.corpora.download import MAX_FILE_BYTES, Web
 from recrawl.corpora.importing import Importer
-from recrawl.corpora.source import is_url
-from recrawl.corpora.writing import Writer
+from recrawl.corpora.sources.download import MAX_FILE_BYTES, Web
+from recrawl.corpora.sources.files import is_file, is_folder, is_url, seen
+from recrawl.corpora.writing.writer import Writer
 from recrawl.errors import BadInputError
 from recrawl.live.clock import stopwatch
 
@@ -90,7 +90,7 @@ def _told(source: str) -> dict[str, Any]:
     if is_url(source):
         return {"source": source}
     path = Path(source).absolute()
-    if not path.is_file():
+    if not is_file(path):
         return {"source": str(path)}
     about = path.stat()
     return {"source": str(path), "bytes": about.st_size, "modified_ns": about.st_mtime_ns}
@@ -140,6 +140,7 @@ class Taking:
         self._reached = self.position
         self.facts: dict[str, Any] = kept.get("about", {})
         self.notes: list[str] = kept.get("notes", [])
+        self._seen: dict[str, str] = kept.get("seen", {})  # folders that are read, as they were
         skipping.skipped.update(kept.get("skipped", {}))
         skipping.left_out.update(kept.get("left_out", {}))
         skipping.examples |= kept.get("examples", {})
@@ -182,6 +183,7 @@ class Taking:
             left_out=dict(self._skipping.left_out),
             examples=self._skipping.examples,
             notes=self.notes,
+            seen=self._seen,
             **more,
         )
 
@@ -192,9 +194,21 @@ class Taking:
                 source, place, max_bytes=max_bytes or MAX_FILE_BYTES, told=self.progress
             )
         path = Path(source)
-        if not path.exists():
+        if not (is_file(path) or is_folder(path)):
             raise BadInputError(f"{path} is not there; give a file, a folder or a URL that starts with http.")
+        if is_folder(path):
+            self._same(path)
         return path
+
+    def _same(self, folder: Path) -> None:
+        """Positions count files: in another folder, or with another file in it, they would mean others."""
+        now = seen(folder)
+        before = self._seen.setdefault(str(folder), now)
+        if before != now:
+            raise BadInputError(
+                f"Files in {folder} were changed, added or removed since this import was cut off; start over "
+                "with --anew."
+            )
 
     @property
     def folder(self) -> Path:

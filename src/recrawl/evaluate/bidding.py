@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping, Sized
 from math import exp, inf, log
+from typing import TypeVar
 
-from recrawl.simulate.traces import Visits
+Run = TypeVar("Run", bound=Sized)  # what a run gives; its length is the number of visits
 
 _N_RUNS = 40
 _STEEP = 0.5  # to begin with: twice as many visits at a quarter of the price
 
 
 def bid(
-    run: Callable[[float], Visits], n_wanted: int, guess: float, tolerance: float
-) -> tuple[float, Visits]:
+    run: Callable[[float], Run],
+    n_wanted: int,
+    guess: float,
+    tolerance: float,
+    known: MutableMapping[float, Run] | None = None,
+) -> tuple[float, Run]:
     """The price whose run makes `n_wanted` visits within the tolerance (a share), and that run; where the
     bounds allow no such run, the nearest.
 
     Visits fall with the price, nearly as a power of it: a straight line in log-log is followed until the
-    number lies between two runs, and then between those.
+    number lies between two runs, and then between those. Runs that are `known` already, by their prices, save
+    others; those made are added to them.
     """
-    best = (guess, run(guess))
-    low: tuple[float, float] | None = None  # log price and log of how many times too many visits
-    high: tuple[float, float] | None = None
-    price, found = best
+    runs: MutableMapping[float, Run] = {} if known is None else known
+
+    def made(price: float) -> Run:
+        found = runs[price] if price in runs else run(price)
+        if known is not None:  # else they are let go: a run may be large
+            known[price] = found
+        return found
+
+    # log price and log of how many times too many visits: of the nearest run with too many and with too few
+    low, high = _ends(runs, n_wanted)
+    price = guess if low is None and high is None else _next(low, high)
+    if runs:
+        nearest = min(runs, key=lambda one: abs(_off(runs[one], n_wanted)))
+        if abs(_off(runs[nearest], n_wanted)) <= log(1.0 + tolerance):
+            price = nearest
+    best = (price, made(price))
+    found = best[1]
     for _ in range(_N_RUNS):
         off = _off(found, n_wanted)
         if abs(off) < abs(_off(best[1], n_wanted)):
@@ -37,8 +56,22 @@ def bid(
         else:
             high = (log(price), off)
         price = _next(low, high)
-        found = run(price)
+        found = made(price)
     return best
+
+
+def _ends(
+    runs: MutableMapping[float, Run], n_wanted: int
+) -> tuple[tuple[float, float] | None, tuple[float, float] | None]:
+    """Between which of the known runs the price lies. Visits need not fall with every step of the price:
+    where the nearest two are in the wrong order, nothing is known."""
+    off = [(_off(one, n_wanted), log(price)) for price, one in runs.items() if 0.0 < price < inf]
+    many, few = [pair for pair in off if pair[0] > 0.0], [pair for pair in off if pair[0] <= 0.0]
+    low = (min(many)[1], min(many)[0]) if many else None
+    high = (max(few)[1], max(few)[0]) if few else None
+    if low is not None and high is not None and low[0] >= high[0]:
+        return None, None
+    return low, high
 
 
 def _next(low: tuple[float, float] | None, high: tuple[float, float] | None) -> float:
@@ -56,5 +89,5 @@ def _next(low: tuple[float, float] | None, high: tuple[float, float] | None) -> 
     return exp(x)
 
 
-def _off(visits: Visits, n_wanted: int) -> float:
+def _off(visits: Sized, n_wanted: int) -> float:
     return log(max(len(visits), 0.5) / max(n_wanted, 0.5))

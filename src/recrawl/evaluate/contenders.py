@@ -13,28 +13,33 @@ from typing import Any
 
 import numpy as np
 
+from recrawl.contracts import Predictor
 from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.evaluate.bidding import bid
 from recrawl.evaluate.protocol import FIRST_GAP_S, Window
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.model import Floats, Ints
+from recrawl.schedule.closed import EXPECTED
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.proportional import Proportional
 from recrawl.schedule.policies.rules.named import RULES
 from recrawl.schedule.policies.rules.rule import Rule
 from recrawl.schedule.policies.rules.step import FIXED
 from recrawl.simulate.columns import walk_columns
-from recrawl.simulate.scalar import EXPECTED, GOALS
+from recrawl.simulate.floor import walk_floor
+from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import walk, walk_index
 
 ARCHIVER = ("fix", "dyn", "window", "state-1", "state-2", "gold", "week")
-PRICED = ("uniform", "round-robin", "proportional", "index")
+PRICED = ("uniform", "round-robin", "proportional", "index", "floor")
 PEERS = (
     *("nutch", "storm-crawler", "heritrix", "miniflux", "commafeed", "hydra"),
     *("freshrss-autottl", "changedetection"),
 )
 NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS)
+
+DEFAULT_PREDICTOR = "gamma"  # what `index` forecasts with, unless it is told otherwise
 
 TOLERANCE = 0.005  # of the number of visits: equal cost, well within the one in a hundred that is asked for
 _N_PILOT = 1_500  # resources on which a price is looked for before all are run
@@ -77,19 +82,24 @@ class Contender:
         """The price at which it makes this many visits; for all of a corpus that comes in chunks, say."""
         return self._bidden(traces, window, n_visits, TOLERANCE)[0]
 
+    def guess(self, traces: Traces, window: Window, n_visits: int) -> float:
+        """A price to begin with, in the policy's own unit: a gap, changes expected, or what a visit is worth
+        (the chance of a change, or seconds)."""
+        gap_s = len(traces) * window.length_s / max(n_visits, 1)
+        if self.name in ("uniform", "round-robin"):
+            return gap_s
+        return 1.0 if self.name == "proportional" else 0.2 if self.goal == "capture" else gap_s / 10.0
+
     def _bidden(
         self, traces: Traces, window: Window, n_visits: int, tolerance: float
     ) -> tuple[float, Visits]:
-        guess = len(traces) * window.length_s / max(n_visits, 1)  # the price of uniform, in its unit
-        if self.name not in ("uniform", "round-robin"):
-            # in changes expected, in the chance of one, or in seconds
-            guess = 1.0 if self.name == "proportional" else 0.2 if self.goal == "capture" else guess / 10.0
-            if len(traces) > 4 * _N_PILOT:
-                few: Ints = np.arange(0, len(traces), len(traces) // _N_PILOT)
-                share = max(1, round(n_visits * len(few) / len(traces)))
-                first_s = window.first_gap_s[few]
-                pilot = traces.pick(few)
-                guess, _ = bid(lambda p: self._at(p, pilot, window, first_s), share, guess, 4 * tolerance)
+        guess = self.guess(traces, window, n_visits)
+        if self.name not in ("uniform", "round-robin") and len(traces) > 4 * _N_PILOT:
+            few: Ints = np.arange(0, len(traces), len(traces) // _N_PILOT)
+            share = max(1, round(n_visits * len(few) / len(traces)))
+            first_s = window.first_gap_s[few]
+            pilot = traces.pick(few)
+            guess, _ = bid(lambda p: self._at(p, pilot, window, first_s), share, guess, 4 * tolerance)
         return bid(lambda p: self._at(p, traces, window, window.first_gap_s), n_visits, guess, tolerance)
 
     def _ruled(self, rule: Rule, traces: Traces, window: Window) -> Visits:
@@ -119,6 +129,17 @@ class Contender:
                 first_gap_s=first_gap_s / FIRST_GAP_S * turn_s,
                 start_gap_s=gap_s,
             )
+        if self.name == "floor":
+            return walk_floor(
+                traces,
+                start_at=window.start_at,
+                end_at=window.end_at,
+                first_gap_s=first_gap_s,
+                min_gap_s=low_s,
+                max_gap_s=high_s,
+                price=price,
+                goal=self.goal,
+            )
         goal = EXPECTED if self.name == "proportional" else GOALS.get(self.goal)
         if self.predictor == "gamma" and goal is not None:
             return walk_index(
@@ -134,7 +155,7 @@ class Contender:
             )
         proportional = self.name == "proportional"
         return walk_columns(
-            _part("predictor", self.predictor)(),
+            predictor_named(self.predictor),
             Proportional() if proportional else Index(_part("goal", self.goal)()),
             traces,
             start_at=window.start_at,
@@ -155,16 +176,20 @@ def contender(
     name: str,
     *,
     goal: str = "fresh",
-    predictor: str = "gamma",
+    predictor: str = DEFAULT_PREDICTOR,
     min_gap_s: float | None = None,
     max_gap_s: float | None = None,
 ) -> Contender:
-    """One of `NAMES`. Goal and predictor matter to `index` (and the predictor to `proportional`)."""
+    """One of `NAMES`. Goal and predictor matter to `index` (the predictor to `proportional` too, and the goal
+    to `floor`)."""
     if name not in NAMES:
         raise UnknownPartError(f"There is no policy called {name!r}; choose some of: {', '.join(NAMES)}.")
-    if name in PRICED:
-        _part("goal", goal)
-        _part("predictor", predictor)
+    _part("goal", goal)  # also where the policy looks at none: a wrong word is wrong everywhere
+    _part("predictor", predictor)
+    if name == "floor" and goal not in GOALS:
+        raise BadInputError(
+            f"The floor has no form for the goal {goal!r}; choose one of: {', '.join(GOALS)}."
+        )
     found = Contender(
         name=name,
         rule=RULES.get(name),
@@ -176,6 +201,25 @@ def contender(
     if found.priced:
         found._bounds()
     return found
+
+
+def predictor_named(name: str) -> Predictor:
+    """A new one, which has learned nothing yet."""
+    made: Predictor = _part("predictor", name)()
+    return made
+
+
+def predictors_named(text: str | None) -> tuple[str, ...]:
+    """From a list with commas; all there are, the default one first, where nothing is said."""
+    if text is None:
+        others = sorted(entry_points(group="recrawl.predictors").names - {DEFAULT_PREDICTOR})
+        return (DEFAULT_PREDICTOR, *others)
+    names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    if not names:
+        raise BadInputError("No predictor is named; name one, or leave the option out for all.")
+    for name in names:
+        _part("predictor", name)
+    return names
 
 
 def _part(kind: str, name: str) -> Callable[[], Any]:

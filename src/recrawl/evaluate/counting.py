@@ -9,6 +9,7 @@ import numpy as np
 from recrawl.compiled import compiled
 from recrawl.model import Floats, Ints
 from recrawl.model.columns import Bits
+from recrawl.simulate.walk import first_after
 
 # A delay falls into one of these bins, each 1 % wider than the one before: the middle of a bin is within half
 # a percent of everything in it. What is below a millisecond is none.
@@ -21,18 +22,6 @@ VISITS, CHANGES, OBSERVED, NOVEL, NOVEL_OBSERVED, REACHED = range(6)
 FRESH, FRESH_BY_CONTENT, AGE, HARMONIC, BEHIND, DELAY = range(6)
 N_COUNTS = N_TIMES = 6
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # multiplying by it spreads digests that differ in few bits
-
-
-@compiled
-def place(times: Floats, low: int, high: int, at: float) -> int:
-    """The first of `times[low:high]` after `at`."""
-    while low < high:
-        middle = (low + high) // 2
-        if times[middle] <= at:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @compiled
@@ -95,8 +84,8 @@ def count(
     captured = np.zeros(len(event_at), np.uint8)
     for i in range(len(weights)):
         low = event_bounds[i]
-        first = place(event_at, low, event_bounds[i + 1], start_at)  # the first change in the window
-        stop = place(event_at, first, event_bounds[i + 1], end_at)
+        first = first_after(event_at, low, event_bounds[i + 1], start_at)  # the first change in the window
+        stop = first_after(event_at, first, event_bounds[i + 1], end_at)
         _name(digests, low, stop, first_digests[i], table, owner, i, name)
         k = first  # the next change to come
         seen = first  # changes before this one are in the copy
@@ -190,8 +179,8 @@ def slices(
     n = out.shape[1]
     width = (end_at - start_at) / n
     for i in range(len(event_bounds) - 1):
-        k = place(event_at, event_bounds[i], event_bounds[i + 1], start_at)
-        stop = place(event_at, k, event_bounds[i + 1], end_at)
+        k = first_after(event_at, event_bounds[i], event_bounds[i + 1], start_at)
+        stop = first_after(event_at, k, event_bounds[i + 1], end_at)
         for q in range(k, stop):
             out[1, max(0, min(n - 1, ceil((event_at[q] - start_at) / width) - 1))] += 1
         since = start_at  # of the copy
@@ -215,7 +204,7 @@ def slices(
                 break
             b = max(0, min(n - 1, ceil((moment - start_at) / width) - 1))
             out[0, b] += 1
-            after = place(event_at, k, stop, moment)
+            after = first_after(event_at, k, stop, moment)
             out[2, b] += have and after > k
             k = after
             since = moment

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recrawl.evaluate.bands import ALL, BANDS
+from recrawl.evaluate.contenders import ARCHIVER
 from recrawl.evaluate.report.figures import Finding
 from recrawl.evaluate.report.table import share
 
-STRATEGIES = ("fix", "dyn", "window", "state-1", "state-2", "gold", "week")
+STRATEGIES = ARCHIVER
 ADAPTIVE = STRATEGIES[:5]
 FORESEEING = "gold"  # a reference that knows the future: it takes no part in comparisons of the others
 FAST = "2-7 d"  # of the paper's figure 5

@@ -201,6 +201,11 @@ def known_rates(
     return evenly(gap_s, window), expected(rate_per_s, weight, gap_s, high)
 
 
+def n_evenly(gap_s: float, window: Window) -> int:
+    """How many visits the same gap for all makes."""
+    return int(_counts(np.full(len(window.first_gap_s), gap_s), window).sum())
+
+
 def _counts(gap_s: Floats, window: Window) -> Floats:
     left_s = window.length_s - window.first_gap_s
     return np.where(left_s >= 0.0, np.floor(np.maximum(left_s, 0.0) / gap_s) + 1.0, 0.0)

@@ -34,6 +34,8 @@ RATIOS = {
     "delay_days_mean": ("delay_s", "n_reached", DAY_S),
     "wait_days_mean": ("behind_s", "n_changes", DAY_S),
 }
+# those that are given by weight too
+WEIGHTED = ("recall", "precision", "freshness", "age_days", "harmonic", "delay_days_mean", "wait_days_mean")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,18 +141,16 @@ class Measured:
         b = int(np.searchsorted(upto, share * upto[-1] * (1 - 1e-12)))
         return counting.LEAST_DELAY_S * counting.RATIO ** (b - 0.5) / DAY_S if b else 0.0
 
+    @property
+    def n_bytes(self) -> float:
+        """Of all visits; NaN where the size of one that was visited is not known."""
+        if self.size_bytes is None:
+            return nan
+        visited = self.n_visits > 0
+        return float(self.size_bytes[visited] @ self.n_visits[visited])
+
     def total(self) -> Score:
-        weighted = (
-            "recall",
-            "precision",
-            "freshness",
-            "age_days",
-            "harmonic",
-            "delay_days_mean",
-            "wait_days_mean",
-        )
         n_changes, n_observed = int(self.n_changes.sum()), int(self.n_observed.sum())
-        n_bytes = nan if self.size_bytes is None else float(self.size_bytes @ self.n_visits)
         return Score(
             resources=len(self),
             visits=int(self.n_visits.sum()),
@@ -164,9 +164,9 @@ class Measured:
             delay_days_p95=self.delay_days(0.95),
             delay_days_p50_weighted=self.delay_days(0.5, weighted=True),
             delay_days_p95_weighted=self.delay_days(0.95, weighted=True),
-            bytes=n_bytes,
+            bytes=self.n_bytes,
             **{name: self.value(name) for name in RATIOS},
-            **{f"{name}_weighted": self.value(name, weighted=True) for name in weighted},
+            **{f"{name}_weighted": self.value(name, weighted=True) for name in WEIGHTED},
         )
 
     def pick(self, rows: Ints) -> Measured:
@@ -211,7 +211,6 @@ def measure(
     *,
     n_bins: int = 0,
     held: bool = True,
-    size_bytes: Floats | None = None,
 ) -> Measured:
     """Measure visits to the resources of these traces, row by row the same.
 
@@ -266,6 +265,6 @@ def measure(
         weight=traces.weight,
         host=traces.host,
         delays=delays,
-        size_bytes=size_bytes,
+        size_bytes=traces.size_bytes,
         slices=over_time,
     )

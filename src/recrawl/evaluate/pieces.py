@@ -25,6 +25,7 @@ from recrawl.simulate.traces import Traces
 
 T = TypeVar("T")
 Tell = Callable[[float, str], None]
+_ALIKE = 0.8  # of the most resources in a window must be in the least one, or that is said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,17 @@ def measured_days(windows: Sequence[Window], notes: list[str]) -> float:
     """How long the windows are, in the mean; what there is to say about it is noted."""
     notes += dict.fromkeys(window.note for window in windows if window.note)
     return float(np.mean([window.days for window in windows]))
+
+
+def uneven(n_population: Ints) -> list[str]:
+    """What there is to say where the windows hold very different numbers of resources."""
+    least, most = int(n_population.min()), int(n_population.max())
+    if least >= _ALIKE * most:
+        return []
+    return [
+        f"The windows hold from {least:,} to {most:,} resources, since many came only after the earliest had "
+        "begun; shorter windows (--days, --years) are more alike."
+    ]
 
 
 def nobody(corpus: Histories, days: float) -> BadInputError:

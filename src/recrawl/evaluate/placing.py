@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.compiled import compiled
-from recrawl.evaluate.counting import place
 from recrawl.model import Floats, Ints
+from recrawl.simulate.walk import first_after
 
 WAIT, AGE, STALE, UNSEEN = range(4)
 
@@ -34,8 +34,8 @@ def free(
     total = 0.0
     n_total = 0
     for i in range(len(weights)):
-        first = place(at, bounds[i], bounds[i + 1], start_at)
-        stop = place(at, first, bounds[i + 1], end_at)
+        first = first_after(at, bounds[i], bounds[i + 1], start_at)
+        stop = first_after(at, first, bounds[i + 1], end_at)
         if stop == first or weights[i] <= 0.0:
             continue
         own = price / weights[i]
@@ -147,12 +147,12 @@ def bounded(
     total = 0.0
     n_total = 0
     for i in range(len(weights)):
-        begin = place(at, bounds[i], bounds[i + 1], start_at)
-        stop = place(at, begin, bounds[i + 1], end_at)
+        begin = first_after(at, bounds[i], bounds[i + 1], start_at)
+        stop = first_after(at, begin, bounds[i + 1], end_at)
         if weights[i] <= 0.0:
             continue
         zero_at = min(first_at[i], end_at)
-        first = place(at, begin, stop, zero_at)
+        first = first_after(at, begin, stop, zero_at)
         cost = 0.0  # up to the first visit
         if what == WAIT:
             for k in range(begin, first):

@@ -67,11 +67,12 @@ def possible(some: Population, n_visits: int, min_gap_s: float, max_gap_s: float
 
 def mean_possible(draws: Sequence[Possible]) -> Possible:
     return Possible(
-        omniscient={name: _mean([one.omniscient[name] for one in draws]) for name in OMNISCIENT},
-        known_rates={name: _mean([one.known_rates[name] for one in draws]) for name in KNOWN_RATES},
+        omniscient={name: known_mean([one.omniscient[name] for one in draws]) for name in OMNISCIENT},
+        known_rates={name: known_mean([one.known_rates[name] for one in draws]) for name in KNOWN_RATES},
     )
 
 
-def _mean(values: Sequence[float]) -> float:
+def known_mean(values: Sequence[float]) -> float:
+    """Of those that are no NaN."""
     known = [value for value in values if not isnan(value)]
     return float(np.mean(known)) if known else nan

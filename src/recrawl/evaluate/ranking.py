@@ -73,7 +73,7 @@ def ranking(
         visited, places = np.unique(to, return_index=True)
         n_after = np.bincount(rows[at > last_at[rows]], minlength=len(traces))
         gain = n_total.astype(np.float64) if graded else np.minimum(n_total, 1.0)
-        ideal = _discounted(-np.sort(-gain)[:k])
+        ideal = _discounted(_largest(gain, k))
         if len(visited):
             result.n_visited[p] = len(visited)
             result.n_changed[p] = int((n_total[visited] > n_after[visited]).sum())
@@ -81,6 +81,12 @@ def ranking(
                 result.ndcg[p] = _discounted(gain[to[np.sort(places)][:k]]) / ideal
         waiting = np.where(np.isfinite(last_at), n_after, n_total)
     return result
+
+
+def _largest(gain: Floats, k: int) -> Floats:
+    """The k largest, the largest first."""
+    some = gain if k >= len(gain) else np.partition(gain, len(gain) - k)[len(gain) - k :]
+    return -np.sort(-some)
 
 
 def _in_order(

@@ -7,10 +7,29 @@ from dataclasses import replace
 
 import numpy as np
 
-from recrawl.evaluate.pieces import Piece
+from recrawl.corpora.opened import Histories
+from recrawl.evaluate.ask import Ask
+from recrawl.evaluate.pieces import Piece, pieces
 from recrawl.evaluate.protocol import Window
 from recrawl.model import Ints
 from recrawl.simulate.traces import Traces
+
+
+def held_in_memory(corpus: Histories, ask: Ask, notes: list[str]) -> Piece | None:
+    """All of a corpus, or an even sample where it is too large; that is noted. None where it is empty."""
+    parts: list[Piece] = []
+    step, first_row = -(-len(corpus) // ask.n_at_once), 0
+    for piece in pieces(corpus, ask):
+        parts.append(every(piece, step, first_row))
+        first_row += len(piece.traces)
+    if not parts:
+        return None
+    held = together(parts)
+    if len(held.traces) < len(corpus):
+        notes.append(
+            f"{len(held.traces):,} of {len(corpus):,} resources are compared: an even sample of them."
+        )
+    return held
 
 
 def every(piece: Piece, step: int, first_row: int) -> Piece:
@@ -61,4 +80,6 @@ def _joined(parts: Sequence[Traces]) -> Traces:
     names = ("born_at", "at", "digest", "first_digest", "host", "weight")
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    return Traces(bounds=bounds, **columns)  # type: ignore[arg-type]  # each of its column's type
+    known = [part.size_bytes for part in parts if part.size_bytes is not None]
+    size_bytes = np.concatenate(known) if len(known) == len(parts) else None
+    return Traces(bounds=bounds, size_bytes=size_bytes, **columns)  # type: ignore[arg-type]  # of its type

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -20,10 +19,10 @@ from recrawl.evaluate.contenders import contender
 from recrawl.evaluate.findings import Caught, findings
 from recrawl.evaluate.intervals import Interval, interval
 from recrawl.evaluate.measures import Score, mean_score, measure
-from recrawl.evaluate.pieces import Piece, Tell, adapted, each, measured_days, nobody, pieces
+from recrawl.evaluate.pieces import Piece, Tell, adapted, each, measured_days, nobody, pieces, uneven
 from recrawl.evaluate.protocol import Window
 from recrawl.evaluate.report.figures import Finding
-from recrawl.evaluate.sums import N_SLICES, SLICES, Sums, draws_of, ends_days, ratio, so_far
+from recrawl.evaluate.sums import N_SLICES, Sums, curve, draws_of, over_time, ratio, so_far
 from recrawl.model import Floats, Ints
 
 INTERVALS = ("recall", "precision", "freshness")
@@ -102,15 +101,7 @@ class Umbrich:
             "notes": list(self.notes),
             "rows": [row.document() for row in self.rows],
             "curves": [
-                {
-                    "band": row.band,
-                    "policy": row.policy,
-                    "days": ends_days(self.days),
-                    "recall": _listed(row.so_far("observed", "changes")),
-                    "precision": _listed(row.so_far("observed", "visits")),
-                    **{name: row.slices[name].tolist() for name in ("visits", "changes", "observed")},
-                }
-                for row in self.rows
+                {"band": row.band, "policy": row.policy, **curve(row.slices, self.days)} for row in self.rows
             ],
             "findings": [finding.document() for finding in self.findings],
         }
@@ -120,9 +111,11 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Umbrich:
     ask, notes = adapted(corpus, ask)
     made: dict[Key, list[Sums | None]] = {}
     windows: Sequence[Window] = ()
+    n_population = np.zeros(ask.n_draws, dtype=np.int64)
     grouped_by = ""
     for piece in pieces(corpus, ask):
         windows, grouped_by = piece.windows, piece.grouped_by
+        n_population += [len(window.rows) for window in windows]
         results = each(_replay(piece, ask, corpus.about.end_at), ask.n_draws, ask.n_cores)
         for draw, done in enumerate(results):
             for key, sums in done.items():
@@ -132,6 +125,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Umbrich:
             share = (draw + 1) / ask.n_draws * len(piece.traces) / max(len(corpus), 1)
             tell(piece.share + share, f"draw {draw + 1} of {ask.n_draws}")
     days = measured_days(windows, notes)
+    notes += uneven(n_population)
     keys = [
         (band, policy)
         for band in (ALL, *(band.name for band in BANDS))
@@ -183,15 +177,10 @@ def _replay(piece: Piece, ask: Ask, end_at: float) -> Any:
 def _strategy(band: str, policy: str, made: Sequence[Sums | None]) -> Strategy:
     draws = [one for one in made if one is not None]
     resampled = draws_of(draws)
-    over_time = np.mean([one.slices for one in draws], axis=0)
     return Strategy(
         band=band,
         policy=policy,
         score=mean_score([one.score() for one in draws]),
         intervals={name: interval(resampled, name) for name in INTERVALS},
-        slices={name: over_time[i] for i, name in enumerate(SLICES)},
+        slices=over_time(draws),
     )
-
-
-def _listed(values: Sequence[float]) -> list[float | None]:
-    return [None if isnan(value) else value for value in values]

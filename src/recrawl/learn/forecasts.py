@@ -23,6 +23,10 @@ class GammaForecasts:
     a: Floats
     b_s: Floats
 
+    def gamma(self) -> tuple[Floats, Floats]:
+        """For whoever knows what follows from these two numbers alone."""
+        return self.a, self.b_s
+
     def survival(self, t_s: Floats) -> Floats:
         return np.exp(-self.a * np.log1p(t_s / self.b_s))
 

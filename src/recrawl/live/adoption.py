@@ -216,7 +216,8 @@ class Adopter:
         told = None
         if past.gap < len(past.spans):
             recorded = self._loop.store.visits(past.resource.id)
-            told = seen_in(chained(recorded, (finding.visit for finding in findings)))
+            both = chained(recorded, (finding.visit for finding in findings))
+            told = seen_in(both, {past.resource.id: past.resource.host_id})
         return Chain(findings=tuple(findings), present=past.present, plan=past.plan, told=told)
 
     def _judged(self, past: Past, fetch: Fetch, fetch_id: str) -> Judgement:

@@ -9,6 +9,7 @@ from recrawl.model.body import Body, digest, pieces
 from recrawl.model.columns import Batch, Bools, Bytes8, Floats, Ints, Plans, Seen, recent_bits
 from recrawl.model.fetch import FORM_AGAIN, Access, Failure, Fetch, Header, Hop, Outcome, Request
 from recrawl.model.lens import CLEAR, SILENCE, Learned, Lens, Mask, Noise, Part, Suspicion
+from recrawl.model.priors import Priors
 from recrawl.model.resource import (
     GLOBAL,
     Effective,
@@ -74,6 +75,7 @@ __all__ = [
     "Part",
     "Plan",
     "Plans",
+    "Priors",
     "Replacement",
     "Request",
     "Resource",

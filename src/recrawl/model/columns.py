@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Self
 
 import numpy as np
@@ -35,6 +35,15 @@ def _rows(column: object, rows: Ints | Bools) -> object:
     return column[rows] if isinstance(column, np.ndarray) else column
 
 
+def _unsaid() -> Ints:
+    return np.empty(0, dtype=np.int64)
+
+
+def _grouped(group: Ints, n: int) -> Ints:
+    """Where nobody said which group they are of, all are of none."""
+    return np.zeros(n, dtype=np.int64) if n and not len(group) else group
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch(_Columns):
     """What is known of many resources before their next visits."""
@@ -49,6 +58,12 @@ class Batch(_Columns):
     n_changes: Ints
     n_failures: Ints  # in a row, up to now
     bits: Bits  # recent change bits, newest lowest
+    cost: Floats | float = 1.0  # of a visit, beside others: bytes, say
+    # the host's number, or another's for those that are alike; 0: of no group
+    group: Ints = field(default_factory=_unsaid)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", _grouped(self.group, len(self.id)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +75,10 @@ class Seen(_Columns):
     at: Floats
     changed: Bytes8  # 1 or 0; unknown ones never get here
     event_at: Floats  # the change's own time, NaN where not known
+    group: Ints = field(default_factory=_unsaid)  # as in a batch
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "group", _grouped(self.group, len(self.id)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,18 +96,24 @@ class Plans(_Columns):
     p_changed: Floats
     per_day: Floats
     bound: Bytes8  # -1 the smallest gap decided, 1 the largest, 0 the policy itself
-    price: float
+    price: Floats | float  # of each, or of all
     rule: str
     planned_at: float
 
+    @property
+    def prices(self) -> Floats:
+        """One for each."""
+        return np.broadcast_to(np.asarray(self.price, dtype=np.float64), len(self.id))
+
     def rows(self) -> Sequence[Plan]:
         """Each as a single plan."""
+        prices = self.prices
         return [
             Plan(
                 resource_id=int(self.id[i]),
                 due_at=float(self.due_at[i]),
                 gap_s=float(self.gap_s[i]),
-                price=self.price,
+                price=float(prices[i]),
                 p_changed=float(self.p_changed[i]),
                 per_day=float(self.per_day[i]),
                 rule=self.rule,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import nan
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ _REALS = (
     *("weight", "min_gap_s", "max_gap_s", "since_at", "gap_s", "due_at"),
     *("plan_gap_s", "price", "p_changed", "per_day", "planned_at"),
 )
-_COUNTS = ("n_informative", "n_changes", "n_failures", "n_memory")
+_COUNTS = ("n_informative", "n_changes", "n_failures", "n_memory", "host_id")
 Scalar = TypeVar("Scalar", bound=np.generic)
 _BOUNDS = np.array(["min", "", "max"], dtype=object)  # by -1, 0, 1
 
@@ -41,8 +42,9 @@ class Columns:
         self.real["gap_s"][row] = nan
         self.set_plan(plan)
 
-    def set_effective(self, resource_id: int, effective: Effective) -> None:
+    def set_effective(self, resource_id: int, host_id: int, effective: Effective) -> None:
         row = resource_id - 1
+        self.count["host_id"][row] = host_id
         self.active[row] = not effective.paused
         self.real["weight"][row] = effective.weight
         self.real["min_gap_s"][row] = effective.min_gap_s
@@ -67,14 +69,18 @@ class Columns:
         self.count["n_changes"][row] = standing.n_changes
         self.count["n_failures"][row] = standing.n_failures
         self.bits[row] = standing.bits
-        self.count["n_memory"][row] = width = len(standing.memory)
+        self.set_memory(done.lease.resource.id, standing.memory)
+        self.set_plan(done.plan)
+
+    def set_memory(self, resource_id: int, memory: Sequence[float]) -> None:
+        row = resource_id - 1
+        self.count["n_memory"][row] = width = len(memory)
         if width > self.memory.shape[1]:
             wider = np.full((len(self.memory), width), nan)
             wider[:, : self.memory.shape[1]] = self.memory
             self.memory = wider
-        self.memory[row, :width] = standing.memory
+        self.memory[row, :width] = memory
         self.memory[row, width:] = nan
-        self.set_plan(done.plan)
 
     def set_plans(self, plans: Plans) -> None:
         rows, real = plans.id - 1, self.real
@@ -130,6 +136,7 @@ class Columns:
             n_changes=self.count["n_changes"][rows],
             n_failures=self.count["n_failures"][rows],
             bits=self.bits[rows],
+            group=self.count["host_id"][rows],
         )
         return batch, self.memory[rows, :width]
 

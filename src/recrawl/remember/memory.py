@@ -26,10 +26,11 @@ from recrawl.model import (
 from recrawl.remember.adopting import MemoryAdopting
 from recrawl.remember.line import Host
 from recrawl.remember.payloads import unknown_file
+from recrawl.remember.told import MemoryTold
 from recrawl.remember.withdrawal import MemoryWithdrawal
 
 
-class MemoryStore(MemoryWithdrawal, MemoryAdopting):
+class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold):
     # the loop
 
     def claim(

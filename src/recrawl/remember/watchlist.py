@@ -144,7 +144,7 @@ class MemoryWatchlist:
         for resource_id in ids:
             record = self._watched.records[resource_id]
             self._watched.settle(record)
-            self._columns.set_effective(resource_id, record.resource.effective)
+            self._columns.set_effective(resource_id, record.resource.host_id, record.resource.effective)
             self._columns.bring_inside(resource_id, now)
             self._queue(record)
             touched[record.host] = None

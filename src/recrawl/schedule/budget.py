@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import exp, inf, log
 
@@ -9,41 +10,56 @@ from recrawl.contracts import Quote
 from recrawl.model import DAY_S
 
 TOLERANCE = 1e-5  # of the price and of the demand, as shares
+STRIDE = 4.0  # from one price to the next while the right one is not yet between two
 
 
 def demand_per_day(quote: Quote, price: float) -> float:
-    """How many visits a day the policy would make at this price."""
+    """How many visits a day the policy would make at this price, in the long run."""
     return float((DAY_S / quote.gaps(price)).sum())
 
 
 def price_for(quote: Quote, per_day: float, *, guess: float = 1.0) -> float:
-    """The lowest price at which the policy's demand fits `per_day` visits a day.
+    """The lowest price at which the policy's demand fits `per_day` visits a day, in the long run."""
+    return lowest_price(lambda price: demand_per_day(quote, price), per_day, guess=guess)
 
-    0 when even the smallest gaps fit. Infinity when not even the largest do: then the gaps' upper bounds
-    ask for more than the budget has, and the allowance alone decides how late visits are.
+
+def lowest_price(asked: Callable[[float], float], limit: float, *, guess: float = 1.0) -> float:
+    """The lowest price at which what is `asked` for, less when dearer, fits the limit.
+
+    0 when it fits at any price. Infinity when it fits at none: then the gaps' upper bounds ask for more than
+    the budget has, and the allowance alone decides how late visits are.
     """
-    if demand_per_day(quote, 0.0) <= per_day:
+    if asked(0.0) <= limit:
         return 0.0
-    if demand_per_day(quote, inf) > per_day:
+    if asked(inf) > limit:
         return inf
+
+    def excess(price: float) -> float:
+        return log(max(asked(price), 1e-9) / max(limit, 1e-9))
+
     low = high = guess if 0.0 < guess < inf else 1.0
-    while demand_per_day(quote, high) > per_day:
-        low, high = high, high * 16.0
-    while demand_per_day(quote, low) <= per_day:
-        low, high = low / 16.0, low
+    y0 = y1 = excess(guess if 0.0 < guess < inf else 1.0)
+    while y1 > 0.0:
+        low, y0, high = high, y1, high * STRIDE
+        y1 = excess(high)
+    while y0 <= 0.0:
+        high, y1, low = low, y0, low / STRIDE
+        y0 = excess(low)
     # Demand falls with the price nearly as a power of it, so a straight line in log-log (the Illinois
-    # variant of false position, which never gets stuck on one side) finds it in a few steps.
+    # variant of false position, which never gets stuck on one side) finds it in a few steps; where it falls
+    # in jumps, halving now and then does.
     x0, x1 = log(low), log(high)
-    y0, y1 = (log(demand_per_day(quote, price) / per_day) for price in (low, high))
-    kept = 0
-    while x1 - x0 > TOLERANCE and -y1 > TOLERANCE:
-        x = x0 + (x1 - x0) * (y0 / (y0 - y1) if y0 - y1 > 0.0 else 0.5)
+    kept = n = 0
+    left = -y1  # of the limit, at the higher price
+    while x1 - x0 > TOLERANCE and left > TOLERANCE:
+        n += 1
+        x = x0 + (x1 - x0) * (y0 / (y0 - y1) if n % 4 and y0 - y1 > 0.0 else 0.5)
         x = min(max(x, x0 + TOLERANCE / 4), x1 - TOLERANCE / 4)
-        y = log(demand_per_day(quote, exp(x)) / per_day)
+        y = excess(exp(x))
         if y > 0.0:
             x0, y0, y1, kept = x, y, (y1 / 2.0 if kept < 0 else y1), -1
         else:
-            x1, y1, y0, kept = x, y, (y0 / 2.0 if kept > 0 else y0), 1
+            x1, y1, y0, kept, left = x, y, (y0 / 2.0 if kept > 0 else y0), 1, -y
     return exp(x1)
 
 
@@ -79,6 +95,8 @@ class Allowance:
     @property
     def ready_at(self) -> float:
         """When the next visit is free."""
-        if self.n_free:
-            return self.at
-        return self.at + (1.0 - self.saved) * DAY_S / self.per_day if self.per_day > 0.0 else inf
+        return self.at if self.n_free else self.after(1.0 - self.saved)
+
+    def after(self, n: float) -> float:
+        """When so much more has accrued."""
+        return self.at + n * DAY_S / self.per_day if self.per_day > 0.0 else inf

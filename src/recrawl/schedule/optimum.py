@@ -18,8 +18,9 @@ from functools import cache
 import numpy as np
 
 from recrawl.errors import BadSettingError
-from recrawl.model import Floats
-from recrawl.schedule.budget import price_for
+from recrawl.model import DAY_S, Floats, Ints
+from recrawl.schedule.budget import lowest_price, price_for
+from recrawl.schedule.hosts import HostLimits
 
 GOALS = ("fresh", "fresh-harmonic", "prompt", "capture")
 # Evenly in log x. Half the gaps read off between them are right to a millionth, all to a ten-thousandth
@@ -38,7 +39,7 @@ class KnownRates:
     min_gap_s: Floats | float
     max_gap_s: Floats | float
 
-    def gaps(self, price: float) -> Floats:
+    def gaps(self, price: float | Floats) -> Floats:
         log_worth, log_x = _table(self.goal)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wanted = price / self.weight * (1.0 if self.goal == "capture" else self.rate_per_s)
@@ -48,6 +49,18 @@ class KnownRates:
         # changes too fast to be worth one, under goals whose worth is bounded.
         never = (self.rate_per_s <= 0.0) | (self.weight <= 0.0)
         return np.asarray(np.clip(np.where(never, np.inf, gap_s), self.min_gap_s, self.max_gap_s))
+
+    def pick(self, rows: Ints) -> KnownRates:
+        def of(bound: Floats | float) -> Floats | float:
+            return bound[rows] if isinstance(bound, np.ndarray) else bound
+
+        return KnownRates(
+            goal=self.goal,
+            rate_per_s=self.rate_per_s[rows],
+            weight=self.weight[rows],
+            min_gap_s=of(self.min_gap_s),
+            max_gap_s=of(self.max_gap_s),
+        )
 
 
 @cache
@@ -88,15 +101,33 @@ def optimum(
     weight: Floats | None = None,
     min_gap_s: Floats | float = 0.0,
     max_gap_s: Floats | float = np.inf,
+    host: Ints | None = None,
+    host_per_day: Floats | None = None,
 ) -> Optimum:
-    """The best gaps for a budget of `per_day` visits a day, and what they are worth."""
+    """The best gaps for a budget of `per_day` visits a day, and what they are worth.
+
+    With `host`, the number of each resource's host from 0, no host gets more than its `host_per_day`.
+    """
     weights = np.ones(len(rate_per_s)) if weight is None else weight
     quote = KnownRates(
         goal=goal, rate_per_s=rate_per_s, weight=weights, min_gap_s=min_gap_s, max_gap_s=max_gap_s
     )
     guess = float(np.median(rate_per_s[rate_per_s > 0])) if (rate_per_s > 0).any() else 1.0
-    price = price_for(quote, per_day, guess=1.0 if goal == "capture" else 0.5 / guess)
-    return expected(rate_per_s, weights, quote.gaps(price), price)
+    start = 1.0 if goal == "capture" else 0.5 / guess
+    if host is None or host_per_day is None:
+        price = price_for(quote, per_day, guess=start)
+        return expected(rate_per_s, weights, quote.gaps(price), price)
+    limits = HostLimits(host, host_per_day)
+    price = lowest_price(lambda price: limits.fitted(DAY_S / quote.gaps(price)), per_day, guess=start)
+
+    def taken(_: Ints, place: Ints, gap_s: Floats, hosts: Ints) -> Floats:
+        return np.bincount(place, DAY_S / gap_s, minlength=len(hosts)) / host_per_day[hosts]
+
+    gap_s = quote.gaps(price)
+    prices = limits.prices(price, taken, quote.pick, guess=start)
+    rows = np.flatnonzero(prices[host] > price)
+    gap_s[rows] = quote.pick(rows).gaps(prices[host[rows]])
+    return expected(rate_per_s, weights, gap_s, price)
 
 
 def expected(rate_per_s: Floats, weight: Floats, gap_s: Floats, price: float = np.nan) -> Optimum:

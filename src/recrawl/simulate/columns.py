@@ -38,7 +38,7 @@ def walk_columns(
     is how what one resource taught reaches another before its own visit.
     """
     checked(traces, first_gap_s)
-    known = _Known(traces, start_at, min_gap_s, max_gap_s)
+    known = Known(traces, start_at, min_gap_s, max_gap_s)
     due_at = start_at + first_gap_s
     kept: list[tuple[Ints, Floats]] = []
     replan_at = start_at + replan_every_s
@@ -68,7 +68,7 @@ def walk_columns(
     return _visits(kept, len(traces))
 
 
-class _Known:
+class Known:
     """What the store would know of every resource."""
 
     def __init__(self, traces: Traces, start_at: float, min_gap_s: float, max_gap_s: float) -> None:
@@ -97,6 +97,7 @@ class _Known:
             at=at,
             changed=changed.astype(np.int8),
             event_at=np.full(len(rows), np.nan),
+            group=self._traces.host[rows] + 1,
         )
 
     def batch(self, rows: Ints) -> Batch:
@@ -111,6 +112,7 @@ class _Known:
             n_changes=self._n_changes[rows],
             n_failures=np.zeros(len(rows), dtype=np.int64),
             bits=self._bits[rows],
+            group=self._traces.host[rows] + 1,  # 0 is for those of none
         )
 
 

@@ -31,6 +31,7 @@ class Traces:
     host: Ints  # a number for each host (or other group that changes together)
     weight: Floats
     url: Sequence[str] = ()  # empty where nobody needs them
+    size_bytes: Floats | None = None  # what a visit takes, in the mean; NaN where nobody knows
 
     def __len__(self) -> int:
         return len(self.born_at)
@@ -55,6 +56,7 @@ class Traces:
             host=self.host[index],
             weight=self.weight[index],
             url=[self.url[i] for i in index] if len(self.url) else (),
+            size_bytes=None if self.size_bytes is None else self.size_bytes[index],
         )
 
 

@@ -12,10 +12,9 @@ from recrawl.compiled import callable_when_compiled, compiled
 from recrawl.errors import BadInputError
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.model import DAY_S, Floats, Ints
-from recrawl.schedule.policies.index import N_POINTS
 from recrawl.schedule.policies.rules.rule import Rule
 from recrawl.schedule.policies.rules.step import FIXED, STEPS, step
-from recrawl.simulate.scalar import asked_gap, learned
+from recrawl.simulate.scalar import learned, reached_gap
 from recrawl.simulate.traces import Traces, Visits
 
 callable_when_compiled(*STEPS)
@@ -71,7 +70,7 @@ def begun(
     present_s = np.full(len(traces), rule.rows(1)[0, 0])
     if rule.foresight:
         present_s = foreseen_gaps(traces, start_at, end_at, rule.min_gap_s, rule.max_gap_s)
-    if rule.code == FIXED:
+    if rule.code == FIXED or rule.min_gap_s == rule.max_gap_s:
         return present_s, first_gap_s / rule.start_gap_s * present_s
     return present_s, first_gap_s
 
@@ -91,13 +90,13 @@ def walk_index(
     """The visits that policy `index` makes at a constant price, with the Gamma filter's forecasts; or policy
     `proportional`, where `goal` (a number of `recrawl.simulate.scalar`) is `EXPECTED`."""
     checked(traces, first_gap_s)
-    log_gap = np.linspace(0.0, 1.0, N_POINTS) * (np.log(max_gap_s) - np.log(min_gap_s)) + np.log(min_gap_s)
-    filtering = (predictor.shape, predictor.scale_days * DAY_S, predictor.forgetting)
+    shape, scale_s = predictor.priors.of(traces.host + 1)  # group 0 is for those of none
     bounds, at = _walked_by_index(
         goal,
-        price,
-        np.array(filtering),
-        log_gap,
+        float(price),
+        (shape, scale_s),
+        float(predictor.forgetting),
+        (float(min_gap_s), float(max_gap_s)),
         traces.weight,
         traces.bounds,
         traces.at,
@@ -190,8 +189,9 @@ def _walked(
 def _walked_by_index(
     goal: int,
     price: float,
-    filtering: Floats,
-    log_gap: Floats,
+    prior: tuple[Floats, Floats],
+    forgetting: float,
+    bounds_s: tuple[float, float],
     weight: Floats,
     bounds: Ints,
     times: Floats,
@@ -203,10 +203,8 @@ def _walked_by_index(
     made = np.zeros(n + 1, np.int64)
     visits = np.empty(4096 + 16 * n)
     n_visits = 0
-    wanted = np.log(price) if price > 0.0 else -np.inf
-    grid_s = np.exp(log_gap)
     for i in range(n):
-        a, b_s = filtering[0], filtering[1]
+        a, b_s = prior[0][i], prior[1][i]
         last = bounds[i + 1]
         change = first_after(times, bounds[i], last, start_at)
         since = start_at
@@ -219,8 +217,8 @@ def _walked_by_index(
             changed = change < last and times[change] <= at
             while change < last and times[change] <= at:
                 change += 1
-            a, b_s = learned(a, b_s, at - since, changed, filtering[0], filtering[2])
+            a, b_s = learned(a, b_s, at - since, changed, prior[0][i], forgetting)
             since = at
-            at += asked_gap(goal, a, b_s, weight[i], wanted, log_gap, grid_s)
+            at += reached_gap(goal, a, b_s, weight[i], price, bounds_s[0], bounds_s[1])
         made[i + 1] = n_visits
     return made, visits[:n_visits].copy()

@@ -1,10 +1,16 @@
-"""The past of a resource, by time."""
+"""The past, by time."""
 
 from __future__ import annotations
 
-from recrawl.checks.store.samples import T0, MakeStore, completion, lease_of, store_with, version
+from dataclasses import replace
 
-A = "http://a.example/1"
+import numpy as np
+
+from recrawl.checks.store.samples import T0, MakeStore, completion, lease_of, store_with, version, visited
+from recrawl.contracts import Store
+from recrawl.model import Changed, Outcome
+
+A, B = "http://a.example/1", "http://b.example/1"
 
 
 def check_the_past_comes_by_time_without_what_is_flagged(make: MakeStore) -> None:
@@ -24,4 +30,60 @@ def check_the_past_comes_by_time_without_what_is_flagged(make: MakeStore) -> Non
         assert list(store.history(known + 1, limit=9)) == []
 
 
-RECALLING = [check_the_past_comes_by_time_without_what_is_flagged]
+def check_what_teaches_is_told_in_the_order_of_time(make: MakeStore) -> None:
+    """Visits that found out whether there was a change since an earlier one, of all resources together."""
+    with store_with(make, A, B) as store:
+        assert list(store.told()) == []
+        _look(store, A, T0, Changed.UNKNOWN)  # the first
+        _look(store, B, T0 + 1.0, Changed.UNKNOWN)
+        _look(store, B, T0 + 30.0, Changed.NO)
+        _look(store, A, T0 + 20.0, Changed.YES, event_at=T0 + 15.0)
+        _look(store, A, T0 + 40.0, Changed.UNKNOWN)
+        _look(store, A, T0 + 50.0, Changed.UNKNOWN, outcome=Outcome.NET_ERROR)
+        _look(store, A, T0 + 60.0, Changed.NO)
+        (seen,) = store.told()
+        assert seen.id.tolist() == [1, 2, 1]
+        assert seen.since_at.tolist() == [T0, T0 + 1.0, T0 + 40.0]
+        assert seen.at.tolist() == [T0 + 20.0, T0 + 30.0, T0 + 60.0]
+        assert seen.changed.tolist() == [1, 0, 0]
+        assert np.array_equal(seen.event_at, [T0 + 15.0, np.nan, np.nan], equal_nan=True)
+        hosts = [resource.host_id for resource, _, _ in store.resources()]
+        assert seen.group.tolist() == [hosts[0], hosts[1], hosts[0]]
+        late = store.lately(np.array([1, 7]), 1)
+        assert (late.id.tolist(), late.at.tolist(), late.group.tolist()) == ([1], [T0 + 60.0], [hosts[0]])
+        assert sorted(store.lately(np.array([2, 1]), 9).at.tolist()) == seen.at.tolist()
+        assert len(store.lately(np.array([], dtype=np.int64), 9)) == 0
+        store.remove([1])
+        assert [page.id.tolist() for page in store.told()] == [[2]]
+
+
+def check_memory_is_exchanged_unless_visited_since(make: MakeStore) -> None:
+    with store_with(make, A, B) as store:
+        visited(store, A, T0)
+        visited(store, B, T0)
+        visited(store, B, T0 + 100.0)
+        ids, since_at = np.array([1, 2, 3]), np.array([T0, T0, T0])
+        assert store.remind(ids, since_at, np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])) == 1
+        assert [standing.memory for _, standing, _ in store.resources()] == [(1.0, 2.0), ()]
+        assert store.batch()[1][0].tolist() == [1.0, 2.0]
+
+
+def _look(
+    store: Store,
+    url: str,
+    at: float,
+    changed: Changed,
+    *,
+    event_at: float = np.nan,
+    outcome: Outcome = Outcome.OK,
+) -> None:
+    done = completion(lease_of(store, url, at), at, gate_s=0.0, outcome=outcome)
+    visit = replace(done.visit, changed=changed, event_at=event_at)
+    assert store.complete([replace(done, visit=visit)]) == [True]
+
+
+RECALLING = [
+    check_the_past_comes_by_time_without_what_is_flagged,
+    check_what_teaches_is_told_in_the_order_of_time,
+    check_memory_is_exchanged_unless_visited_since,
+]

@@ -54,6 +54,7 @@ class Scatter:
     y_name: str
     points: Sequence[Point]
     limits: Sequence[Series] = ()
+    even: bool = False  # never on a logarithmic scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

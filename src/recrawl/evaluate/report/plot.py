@@ -50,11 +50,14 @@ def scatter(chart: Scatter) -> str:
     ys = [y for p in points for y in (p.low, p.y, p.high)] + [y for s in chart.limits for y in s.y]
     ys = [y for y in ys if math.isfinite(y)]
     low, high = min(xs, default=1.0), max(xs, default=2.0)
-    logarithmic = high > 6.0 * low
+    logarithmic = high > 6.0 * low and not chart.even
     places = (
         axes.powers(low, high) if logarithmic else axes.steps(min(low, 0.0) if low < high / 3 else low, high)
     )
-    ticks = axes.steps(min(ys, default=0.0), max(ys, default=1.0))
+    least, most = min(ys, default=0.0), max(ys, default=1.0)
+    if least == most and 0.0 <= least <= 1.0:
+        least, most = 0.0, 1.0  # a share, and all have the same
+    ticks = axes.steps(least, most)
     left = _left(ticks)
     area = labels.Box(left + 2, _TOP - 4, WIDTH - 6, HEIGHT - _BOTTOM - 2)
     across = axes.Scale(places[0], places[-1], left + 8, WIDTH - 20, logarithmic)

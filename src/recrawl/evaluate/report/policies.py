@@ -8,21 +8,28 @@ from recrawl.evaluate.report.conventions import facts_of, protocol
 from recrawl.evaluate.report.figures import Lines, Point, Report, Scatter, Section, Series, Table
 from recrawl.evaluate.report.table import between, count, days, share, titled
 from recrawl.evaluate.simulation import Simulated, Simulation
-from recrawl.evaluate.sums import ends_days, so_far
+from recrawl.evaluate.sums import ends_days, ratio, so_far
 
 # ages and delays in days; short names, so that a row fits in a line of eighty letters
 COLUMNS = ("policy", "visits", "recall", "precision", "fresh", "age", "harm.", "delay", "p50", "p95")
+RANKED = ("rate", "ndcg")
 
 
 def table(result: Simulation) -> tuple[list[str], list[list[str]]]:
     """For a terminal: columns and rows."""
-    return titled(COLUMNS), [
-        [row.policy, count(row.score.visits), *_shares(row), *_lengths(row)] for row in result.rows
+    ranked = result.ask.rank is not None
+    return titled(COLUMNS + RANKED * ranked), [
+        [row.policy, count(row.score.visits), *_shares(row), *_lengths(row), *_ranked(row) * ranked]
+        for row in result.rows
     ]
 
 
 def _shares(row: Simulated) -> list[str]:
     return [share(getattr(row.score, name)) for name in ("recall", "precision", "freshness")]
+
+
+def _ranked(row: Simulated) -> list[str]:
+    return [share(row.change_rate), share(row.ndcg)]
 
 
 def _lengths(row: Simulated) -> list[str]:
@@ -51,7 +58,9 @@ def page_of(result: Simulation, command: str) -> Report:
             ("Predictor", result.ask.predictor),
         ],
         sections=[
-            Section(title="Policies", blocks=[*result.notes, _main(result), _times(result)]),
+            Section(
+                title="Policies", blocks=[*result.notes, _main(result), _times(result), *_rankings(result)]
+            ),
             Section(title="At which cost", blocks=[_cost(result, "recall", "freshness")]),
             Section(
                 title="Over time",
@@ -59,6 +68,7 @@ def page_of(result: Simulation, command: str) -> Report:
                     (
                         _curves(result, "Recall over time", "recall so far", "observed", "changes"),
                         _curves(result, "Precision over time", "precision so far", "observed", "visits"),
+                        _freshness(result),
                     )
                 ],
             ),
@@ -78,8 +88,8 @@ _LIMITS = (
 )
 _CONVENTIONS = (
     "Rules decide themselves how often they look. Policies with a price (uniform, round-robin, "
-    "proportional, index) are run at the price that gives the visits they are allowed, within one in a "
-    "hundred.",
+    "proportional, index, floor) are run at the price that gives the visits they are allowed, within one in "
+    "a hundred.",
     "Age is the time since the first change that the copy does not have, 0 while it is fresh, averaged "
     "over time and resources. Harmonic is the harmonic number of the changes it does not have, "
     "averaged likewise. Delay is the time from a change to the first visit after it, over the changes "
@@ -110,6 +120,18 @@ def _times(result: Simulation) -> Table:
         columns=("policy", "age, days", "harmonic", "delay, days", "half within", "95 % within"),
         rows=[[row.policy, *_lengths(row)] for row in result.rows],
     )
+
+
+def _rankings(result: Simulation) -> list[Table]:
+    if result.ask.rank is None:
+        return []
+    return [
+        Table(
+            caption="Each day's visits as a ranking",
+            columns=("policy", "ChangeRate", f"NDCG@{result.ask.rank}"),
+            rows=[[row.policy, *_ranked(row)] for row in result.rows],
+        )
+    ]
 
 
 def _possible(result: Simulation) -> Table:
@@ -179,6 +201,22 @@ def _curves(result: Simulation, title: str, y_name: str, above: str, below: str)
                 style=i,
                 x=ends_days(result.days),
                 y=so_far(row.slices[above], row.slices[below]),
+            )
+            for i, row in enumerate(result.rows)
+        ],
+    )
+
+
+def _freshness(result: Simulation) -> Lines:
+    return Lines(
+        title="Freshness over time",
+        y_name="freshness",
+        series=[
+            Series(
+                name=row.policy,
+                style=i,
+                x=ends_days(result.days),
+                y=ratio(row.slices["fresh_s"], row.slices["window_s"]).tolist(),
             )
             for i, row in enumerate(result.rows)
         ],

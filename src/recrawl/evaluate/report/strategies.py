@@ -39,7 +39,7 @@ def page_of(result: Umbrich, command: str) -> Report:
         about=result.about.title,
         facts=facts_of(result.about, result.ask, result.days, everyone),
         sections=[
-            Section(title="Findings", blocks=list(result.findings)),
+            Section(title="Findings", blocks=[*result.notes, *result.findings]),
             Section(title="All resources", blocks=[*_band(result, ALL), _scatters(result.of(ALL))]),
             *(
                 Section(title=f"Band {band}", blocks=_band(result, band))
@@ -48,7 +48,7 @@ def page_of(result: Umbrich, command: str) -> Report:
             ),
             Section(
                 title="How it was measured",
-                blocks=[*result.notes, *_CONVENTIONS, *protocol(result.grouped_by)],
+                blocks=[*_CONVENTIONS, *protocol(result.grouped_by)],
             ),
         ],
         command=command,

@@ -1,8 +1,14 @@
-"""The Gamma filter: what is known of each resource's rate of change, as two numbers.
+"""The Gamma filter: what is known of each resource's rate of change, as a Gamma distribution.
 
-Its state is a Gamma distribution over the rate, shape `a` and `b_s` seconds of evidence. A visit says
-whether there was a change in a gap of any length; the posterior is brought back to a Gamma with the same
-mean and variance (assumed-density filtering). O(1) a visit, no history kept.
+Its state is the shape `a` and `b_s` seconds of evidence. A visit says whether there was a change in a gap of
+any length; the posterior is brought back to a Gamma with the same mean and variance (assumed-density
+filtering). Where a visit tells when the last change was, the posterior is a Gamma as it is: one change more,
+and the time since. O(1) a visit, no history kept.
+
+The prior is kept apart from what visits added: `a = x + share * shape`, `b_s = t_s + share * scale_s`, where
+`share` is what forgetting has left of the prior. Visits add to x and t_s and never take away; forgetting
+multiplies all three. So the rows hold for any prior: one that is fitted anew moves every resource by what it
+still owes to the prior, and no row has to be written.
 """
 
 from __future__ import annotations
@@ -10,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.learn.forecasts import GammaForecasts
-from recrawl.model import DAY_S, Batch, Floats, Ints, Seen
+from recrawl.learn.histories import gaps_s, known_after_s
+from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
 
 # With this many changes expected in a gap, one without any is rarer than one in twenty: a visit that finds a
 # change cannot tell higher rates apart. Whoever forgets must not let such visits raise the rate for ever.
@@ -25,13 +32,16 @@ class GammaFilter:
     unlearned.
     """
 
-    width = 2
+    width = 3
 
     def __init__(self, *, shape: float = 0.5, scale_days: float = 10.0, forgetting: float = 0.05) -> None:
-        self.shape = shape
-        self.scale_days = scale_days
+        self.priors = Priors(shape=shape, scale_s=scale_days * DAY_S)
         self.forgetting = forgetting
-        self._rows = np.empty((0, 2))
+        self._rows = np.empty((0, 3))
+
+    def ground(self, priors: Priors) -> None:
+        """Believe this of resources before they were seen; what was seen of them stays."""
+        self.priors = priors
 
     def learn(self, seen: Seen) -> None:
         """Take in visits; several of one resource are taken in the order of their times."""
@@ -39,19 +49,17 @@ class GammaFilter:
             return
         self._reach(int(seen.id.max()))
         for rows in _rounds(seen):
-            ids = seen.id[rows]
-            gap_s = np.maximum(seen.at[rows] - seen.since_at[rows], 1e-3)
-            a, b_s = self._faded(self._rows[ids])
-            changed = seen.changed[rows] == 1
-            a_yes, b_yes = _after_change(a, b_s, gap_s)
-            if self.forgetting:
-                b_yes = np.maximum(b_yes, a_yes / np.maximum(a / b_s, TELLING / gap_s))
-            self._rows[ids, 0] = np.where(changed, a_yes, a)
-            self._rows[ids, 1] = np.where(changed, b_yes, b_s + gap_s)
+            self._take(seen.pick(rows))
+
+    def state(self, ids: Ints, group: Ints) -> tuple[Floats, Floats]:
+        """Shape and seconds of evidence of these resources, which are of these groups."""
+        shape, scale_s = self.priors.of(group)
+        self._reach(int(ids.max(initial=0)))
+        x, t_s, share = self._rows[ids].T
+        return x + share * shape, t_s + share * scale_s
 
     def forecast(self, batch: Batch, now: float) -> GammaForecasts:  # noqa: ARG002 - no calendar in it
-        rows = self.memory(batch.id)
-        return GammaForecasts(rows[:, 0], rows[:, 1])
+        return GammaForecasts(*self.state(batch.id, batch.group))
 
     def memory(self, ids: Ints) -> Floats:
         if len(ids):
@@ -59,26 +67,39 @@ class GammaFilter:
         return self._rows[ids]
 
     def recall(self, ids: Ints, rows: Floats) -> None:
-        """Put back what the store kept; rows of NaN stand for "nothing kept" and are passed over."""
+        """Put back what the store kept; rows of NaN stand for "nothing kept" and are passed over, and so is
+        what no filter of this kind wrote."""
         if not len(ids) or rows.shape[1] != self.width:
             return
         self._reach(int(ids.max()))
-        kept = np.isfinite(rows).all(axis=1)
+        kept = np.isfinite(rows).all(axis=1) & (rows >= 0.0).all(axis=1) & (rows[:, 2] <= 1.0)
         self._rows[ids[kept]] = rows[kept]
 
-    def _faded(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Evidence loses weight, not its mean: what is believed stays, how firmly fades to the prior's
-        shape. Fading towards the prior itself would hold every fast changer down to a few changes a day."""
-        a, b_s = rows[:, 0], rows[:, 1]
-        kept = np.maximum(1.0 - self.forgetting, np.minimum(1.0, self.shape / a))
-        return a * kept, b_s * kept
+    def _take(self, seen: Seen) -> None:
+        """At most one visit of each resource."""
+        shape, scale_s = self.priors.of(seen.group)
+        a, b_s = self.state(seen.id, seen.group)
+        # Evidence loses weight, not its mean: what is believed stays, how firmly fades to the prior's shape.
+        # Fading towards the prior itself would hold every fast changer down to a few changes a day.
+        kept = np.maximum(1.0 - self.forgetting, np.minimum(1.0, shape / a))
+        a, b_s, share = a * kept, b_s * kept, self._rows[seen.id, 2] * kept
+        gap_s, after_s = gaps_s(seen), known_after_s(seen)
+        a_yes, b_yes = _after_change(a, b_s, gap_s)
+        if self.forgetting:
+            b_yes = np.maximum(b_yes, a_yes / np.maximum(a / b_s, TELLING / gap_s))
+        changed, timed = seen.changed == 1, np.isfinite(after_s)
+        a_new = np.where(timed, a + 1.0, np.where(changed, a_yes, a))
+        b_new = np.where(timed, b_s + after_s, np.where(changed, b_yes, b_s + gap_s))
+        self._rows[seen.id, 0] = np.maximum(a_new - share * shape, 0.0)
+        self._rows[seen.id, 1] = np.maximum(b_new - share * scale_s, 0.0)
+        self._rows[seen.id, 2] = share
 
     def _reach(self, highest: int) -> None:
-        """Room for this id; whoever is new starts from the prior."""
+        """Room for this id; of whoever is new nothing is known but the prior."""
         if highest < len(self._rows):
             return
         room = max(1024, 2 * len(self._rows), highest + 1)
-        grown = np.tile([self.shape, self.scale_days * DAY_S], (room, 1))
+        grown = np.tile([0.0, 0.0, 1.0], (room, 1))
         grown[: len(self._rows)] = self._rows
         self._rows = grown
 
@@ -112,4 +133,5 @@ def _rounds(seen: Seen) -> list[Ints]:
         return [order]
     start = np.maximum.accumulate(np.where(first, np.arange(len(ids)), 0))
     rank = np.arange(len(ids)) - start
-    return [order[rank == r] for r in range(int(rank.max()) + 1)]
+    sizes = np.bincount(rank)
+    return np.split(order[np.argsort(rank, kind="stable")], np.cumsum(sizes)[:-1])

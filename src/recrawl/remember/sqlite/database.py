@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -171,19 +172,25 @@ class Database:
 
 class _Trouble:
     """What SQLite raises, as errors of ours. A class, since every statement passes here and a generator would
-    cost more than many of them."""
+    cost more than many of them.
 
-    __slots__ = ("_path",)
+    One statement at a time: while one adds up rows, it needs the interpreter, and another that had it and
+    waited for the connection would wait for ever.
+    """
+
+    __slots__ = ("_path", "_turn")
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._turn = threading.RLock()
 
     def __enter__(self) -> None:
-        pass
+        self._turn.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._turn.release()
         if isinstance(problem, sqlite3.OperationalError):
             raise StoreError(
                 f"{self._path} cannot be used ({problem}); check that its folder exists, is writable and "

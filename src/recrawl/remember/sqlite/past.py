@@ -1,18 +1,19 @@
-"""The past of a resource, by time."""
+"""The past, by time: of one resource for replay, and of all for learning anew."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 
-from recrawl.model import Version
+from recrawl.model import Floats, Ints, Seen, Version
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.database import Database
+from recrawl.remember.told import seen_of
+
+_N_TOLD = 20_000  # visits in a page
 
 
 class SqlitePast:
-    """What replay asks the store for."""
-
     _db: Database
 
     def history(
@@ -27,3 +28,24 @@ class SqlitePast:
         query = "history_back" if newest_first else "history"
         span = {"resource_id": resource_id, "from_at": from_at, "until_at": until_at, "limit": limit}
         return [rows.version_of(row, resource_id=resource_id) for row in self._db.rows(query, span)]
+
+    def told(self) -> Iterator[Seen]:
+        at, visit_id = -inf, 0
+        while page := self._db.tuples("told", {"at": at, "id": visit_id, "limit": _N_TOLD}):
+            yield seen_of(row[1:] for row in page)
+            visit_id, at = page[-1][0], page[-1][3]
+
+    def lately(self, ids: Ints, n_each: int) -> Seen:
+        return seen_of(
+            row for resource_id in ids.tolist() for row in self._db.tuples("lately", (resource_id, n_each))
+        )
+
+    def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
+        """A NaN is NULL to SQLite, and NULL is itself alone."""
+        with self._db.writing():
+            return sum(
+                self._db.run("remind", {"id": resource_id, "since_at": since, "memory": row.tobytes()})
+                for resource_id, since, row in zip(
+                    ids.tolist(), since_at.tolist(), rows.astype("<f8"), strict=True
+                )
+            )

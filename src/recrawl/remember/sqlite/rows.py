@@ -258,7 +258,7 @@ def version_values(version: Version, *, resource_id: int, seq: int) -> dict[str,
 
 
 def batch_of(rows: Sequence[tuple[Any, ...]]) -> tuple[Batch, Floats]:
-    ids, *columns, bits, memory = zip(*rows, strict=True) if rows else [()] * 11
+    ids, groups, *columns, bits, memory = zip(*rows, strict=True) if rows else [()] * 12
     reals = (np.array(column, np.float64) for column in columns[:5])  # NumPy reads None as NaN
     counts = (np.array(column, np.int64) for column in columns[5:])
     batch = Batch(
@@ -272,6 +272,7 @@ def batch_of(rows: Sequence[tuple[Any, ...]]) -> tuple[Batch, Floats]:
         n_changes=next(counts),
         n_failures=next(counts),
         bits=np.array(bits, np.int64).view(np.uint64),
+        group=np.array(groups, np.int64),
     )
     return batch, _memory_rows(memory)
 

@@ -104,13 +104,13 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
     def replan(self, plans: Plans) -> None:
         ids: list[int] = plans.id.tolist()
         bounds = [rows.BOUNDS[bound] for bound in plans.bound.tolist()]
-        columns = (plans.due_at, plans.gap_s, plans.p_changed, plans.per_day)
+        columns = (plans.due_at, plans.gap_s, plans.p_changed, plans.per_day, plans.prices)
         with self._db.writing():
             self._db.run_many(
                 "replan",
                 (
-                    (*figures, bound, plans.price, plans.rule, plans.planned_at, resource_id, since_at)
-                    for *figures, bound, resource_id, since_at in zip(
+                    (*figures, bound, price, plans.rule, plans.planned_at, resource_id, since_at)
+                    for *figures, price, bound, resource_id, since_at in zip(
                         *(column.tolist() for column in columns),
                         bounds,
                         ids,

@@ -1,4 +1,4 @@
-"""The index policy: visit when weight * U(t) reaches the price."""
+"""The index policy: visit when weight * U(t) / cost reaches the price."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.contracts import Forecasts, Goal
+from recrawl.contracts import Forecasts, Goal, Quote
 from recrawl.model import Batch, Floats
+from recrawl.schedule.closed import CODES, GammaQuote, GammaRates
+from recrawl.schedule.jitter import jittered
 
 # Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
 # the logarithm, and read off along straight lines in log-log. With 32 points half the gaps are right to
@@ -19,14 +21,29 @@ N_TOGETHER = 4_096
 
 
 class Index:
-    """Policy `index`: one formula for every goal and every forecast."""
+    """Policy `index`: one formula for every goal and every forecast.
+
+    With `jitter` every gap is up to so great a share longer or shorter, by the resource and the number of
+    the visit: what changes at a fixed hour is then not always looked at just before it.
+    """
 
     name = "index"
 
-    def __init__(self, goal: Goal) -> None:
+    def __init__(self, goal: Goal, jitter: float = 0.0) -> None:
         self.goal = goal
+        self.jitter = jitter
 
-    def quote(self, batch: Batch, forecasts: Forecasts) -> IndexQuote:
+    def quote(self, batch: Batch, forecasts: Forecasts) -> Quote:
+        code = CODES.get(self.goal.name)
+        weight = np.asarray(batch.weight / batch.cost)
+        if code is not None and isinstance(forecasts, GammaRates):
+            a, b_s = forecasts.gamma()
+            quote: Quote = GammaQuote(code, a, b_s, weight, batch.min_gap_s, batch.max_gap_s)
+        else:
+            quote = self._laid_out(batch, weight, forecasts)
+        return jittered(quote, batch, self.jitter) if self.jitter else quote
+
+    def _laid_out(self, batch: Batch, weight: Floats, forecasts: Forecasts) -> IndexQuote:
         share = np.linspace(0.0, 1.0, N_POINTS)[:, None]
         low, high = np.log(batch.min_gap_s), np.log(np.maximum(batch.max_gap_s, batch.min_gap_s))
         log_gap = low + share * (high - low)
@@ -34,7 +51,7 @@ class Index:
         for start in range(0, len(batch), N_TOGETHER):
             rows = np.arange(start, min(start + N_TOGETHER, len(batch)))
             part = forecasts.pick(rows)
-            worth = batch.weight[rows] * self.goal.worth(part, np.exp(log_gap[:, rows]))
+            worth = weight[rows] * self.goal.worth(part, np.exp(log_gap[:, rows]))
             # The first time a curve reaches a price is the first time its running maximum does: this keeps
             # "never sooner when dearer" true for hazards that rise and fall with the calendar.
             log_worth[:, rows] = np.log(np.maximum(np.maximum.accumulate(worth, axis=0), 1e-300))
@@ -48,8 +65,9 @@ class IndexQuote:
     log_gap: Floats
     log_worth: Floats
 
-    def gaps(self, price: float) -> Floats:
-        wanted = np.log(price) if price > 0.0 else -np.inf
+    def gaps(self, price: float | Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            wanted = np.log(price)
         n_below = (self.log_worth < wanted).sum(axis=0)
         upper = np.clip(n_below, 1, N_POINTS - 1)
         columns = np.arange(self.log_worth.shape[1])

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from recrawl.contracts import Forecasts
+from recrawl.contracts import Forecasts, Quote
 from recrawl.model import Batch, Floats
-from recrawl.schedule.policies.index import Index, IndexQuote
+from recrawl.schedule.policies.index import Index
 
 
 class Proportional:
@@ -17,8 +17,8 @@ class Proportional:
 
     name = "proportional"
 
-    def quote(self, batch: Batch, forecasts: Forecasts) -> IndexQuote:
-        return Index(_Expected()).quote(replace(batch, weight=np.ones(len(batch))), forecasts)
+    def quote(self, batch: Batch, forecasts: Forecasts) -> Quote:
+        return Index(_Expected()).quote(replace(batch, weight=np.ones(len(batch)), cost=1.0), forecasts)
 
 
 class _Expected:

@@ -30,7 +30,7 @@ class RoundRobinQuote:
     min_gap_s: Floats
     max_gap_s: Floats
 
-    def gaps(self, price: float) -> Floats:
+    def gaps(self, price: float | Floats) -> Floats:
         return np.asarray(
             np.clip(np.minimum(price, self.max_gap_s) * self.place, self.min_gap_s, self.max_gap_s)
         )

@@ -24,5 +24,5 @@ class UniformQuote:
     min_gap_s: Floats
     max_gap_s: Floats
 
-    def gaps(self, price: float) -> Floats:
+    def gaps(self, price: float | Floats) -> Floats:
         return np.asarray(np.clip(price, self.min_gap_s, self.max_gap_s))

@@ -384,7 +384,8 @@ INSERT INTO archive_file (name, length) VALUES (:name, :length)
 ON CONFLICT DO UPDATE SET length = max(length, excluded.length);
 
 -- name: batch
-SELECT id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, n_failures, bits, memory
+SELECT
+    id, host_id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, n_failures, bits, memory
 FROM resource WHERE paused = 0 ORDER BY id;
 
 -- name: replan
@@ -397,6 +398,21 @@ WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10);
 -- name: visits
 SELECT * FROM visit WHERE resource_id = :resource_id AND (at, id) < (:before_at, :before_id)
 ORDER BY at DESC, id DESC LIMIT :limit;
+
+-- name: told
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+ORDER BY v.at, v.id LIMIT :limit;
+
+-- name: lately
+SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+WHERE v.resource_id = ?1 AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+ORDER BY v.at DESC, v.id DESC LIMIT ?2;
+
+-- name: remind
+UPDATE resource SET memory = :memory WHERE id = :id AND since_at IS :since_at;
 
 -- name: versions
 SELECT * FROM version WHERE id > :after ORDER BY id LIMIT :limit;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from recrawl.errors import UnknownPartError
 from recrawl.model import DAY_S, HOUR_S
@@ -42,6 +43,11 @@ def _peer(name: str, code: int, start_s: float, min_s: float, max_s: float, *own
     return Rule(name=name, code=code, start_gap_s=start_s, min_gap_s=min_s, max_gap_s=max_s, own=own)
 
 
+def _reader(name: str, code: int, start_s: float, min_s: float, max_s: float) -> Rule:
+    """Where little or nothing came lately, a feed reader answers with its largest gap, or a share of it."""
+    return replace(_peer(name, code, start_s, min_s, max_s), answers_largest=True)
+
+
 _ALL = (
     _archiver("fix", AGREED, 2.0),
     _archiver("dyn", AGREED, 0.0),
@@ -53,10 +59,10 @@ _ALL = (
     _peer("nutch", SYNCHRONISED, 30 * DAY_S, MINUTE_S, 365 * DAY_S, 0.4, 0.2, 1.0, 0.3),
     _peer("storm-crawler", HALVED, DAY_S, HOUR_S, 14 * DAY_S, 0.5, 0.5),
     _peer("heritrix", MULTIPLIED, DAY_S, HOUR_S, 28 * DAY_S, 1.5, 1.0 / 1.5),
-    _peer("miniflux", MINIFLUX, DAY_S, 5 * MINUTE_S, DAY_S),
-    _peer("commafeed", COMMAFEED, 4 * HOUR_S, 5 * MINUTE_S, 4 * HOUR_S),
+    _reader("miniflux", MINIFLUX, DAY_S, 5 * MINUTE_S, DAY_S),
+    _reader("commafeed", COMMAFEED, 4 * HOUR_S, 5 * MINUTE_S, 4 * HOUR_S),
     _peer("hydra", CLIMBED, 12 * HOUR_S, 12 * HOUR_S, 30 * DAY_S),
-    _peer("freshrss-autottl", AUTO_TTL, DAY_S, HOUR_S, DAY_S),
+    _reader("freshrss-autottl", AUTO_TTL, DAY_S, HOUR_S, DAY_S),
     _peer("changedetection", FIXED, 3 * HOUR_S, 3.0, 365 * DAY_S, 3 * HOUR_S),
 )
 RULES: Mapping[str, Rule] = {rule.name: rule for rule in _ALL}

@@ -72,7 +72,7 @@ class RuleQuote:
 
     gap_s: Floats
 
-    def gaps(self, price: float) -> Floats:  # noqa: ARG002 - it knows none
+    def gaps(self, price: float | Floats) -> Floats:  # noqa: ARG002 - it knows none
         return self.gap_s
 
 

@@ -30,7 +30,8 @@ _WIDTH = {AGREED: 2, WINDOWED: 3, SYNCHRONISED: 4, CLIMBED: 2} | dict.fromkeys(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """`own` are the numbers that its step takes beside the bounds. With `foresight` its gaps come from the
-    time to come, so that only a simulation can follow it."""
+    time to come, so that only a simulation can follow it. A rule that `answers_largest` takes its largest gap
+    for an answer ("look in a day, as nothing came"), not only for an end that it may run into."""
 
     name: str
     code: int
@@ -39,6 +40,7 @@ class Rule:
     max_gap_s: float
     own: tuple[float, ...] = ()
     foresight: bool = False
+    answers_largest: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < self.min_gap_s <= self.max_gap_s:
@@ -67,6 +69,9 @@ class Rule:
         return rows
 
     def bounded(self, min_gap_s: float, max_gap_s: float, start_gap_s: float | None = None) -> Rule:
-        """The same rule within other bounds, as an experiment sets them for all."""
+        """The same rule within other bounds, as an experiment sets them for all. A largest gap that is an
+        answer stays what it is, as far as these bounds allow it."""
         start_s = self.start_gap_s if start_gap_s is None else start_gap_s
+        if self.answers_largest:
+            max_gap_s = max(min_gap_s, min(self.max_gap_s, max_gap_s))
         return replace(self, min_gap_s=min_gap_s, max_gap_s=max_gap_s, start_gap_s=start_s)

@@ -1,0 +1,162 @@
+"""Every rule beside ours at equal visits, over all corpora of a folder: who wins, and what the floor leaves.
+
+    python bench/peers.py FOLDER                     all corpora, both gap settings, three goals
+    python bench/peers.py FOLDER --quick             with two draws of windows instead of ten
+    python bench/peers.py FOLDER --predictor NAME --corpora wiki,terms --json figures.json
+
+Gaps are a day to 180 days, and the corpus's own resolution to 180 days. Budgets are those of the rules. A
+cell is a corpus, a gap setting, a goal and a rule; one that the gap bounds force counts as neither won nor
+lost, and not for the mean beside the floor. Intervals resample groups of resources and draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recrawl.corpora.opened import opened
+from recrawl.evaluate.ask import Ask
+from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
+from recrawl.evaluate.gains import Gain, aim, mean_gain
+from recrawl.evaluate.intervals import Interval
+from recrawl.evaluate.matches import Peers
+from recrawl.evaluate.peers import RULES, evaluate
+from recrawl.model import DAY_S
+
+GOALS = ("fresh", "prompt", "capture")
+WANTED = {"fresh": 0.10, "prompt": 0.10, "capture": 0.05}
+NAMES = {"fresh": "staleness cut", "prompt": "mean delay cut", "capture": "recall lift"}
+N_DRAWS, N_QUICK = 10, 2
+DAYS = 3 * 365.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    corpus: str
+    gaps: str
+    result: Peers
+    took_s: float
+
+    @property
+    def goal(self) -> str:
+        return self.result.ask.goal
+
+    @property
+    def gain(self) -> Gain | None:
+        return self.result.gains.get(aim(self.goal)[0])
+
+    @property
+    def lost(self) -> list[str]:
+        return [row.rule for row in self.result.rows if row.winner == "rule"]
+
+    @property
+    def n_even(self) -> int:
+        return sum(row.winner == "even" for row in self.result.rows)
+
+
+def settings(corpus: str) -> dict[str, float]:
+    about = opened(corpus).about
+    finest_s = max(about.resolution_s, about.step_s or 0.0)
+    return {"1 day": DAY_S, "resolution": finest_s} if finest_s < DAY_S else {"1 day": DAY_S}
+
+
+def cells(folder: Path, said: argparse.Namespace) -> list[Cell]:
+    found = []
+    names = said.corpora.split(",") if said.corpora else sorted(path.parent.name for path in folders(folder))
+    for name in names:
+        corpus = opened(str(folder / name))
+        for gaps, min_gap_s in settings(str(folder / name)).items():
+            if said.gaps not in ("both", gaps):
+                continue
+            for goal in said.goals.split(","):
+                begun = time.perf_counter()
+                ask = Ask(
+                    policies=RULES,
+                    days=DAYS,
+                    min_gap_s=min_gap_s,
+                    max_gap_s=180 * DAY_S,
+                    n_draws=said.draws or (N_QUICK if said.quick else N_DRAWS),
+                    goal=goal,
+                    predictor=said.predictor,
+                )
+                result = evaluate(name, corpus, ask, lambda *_: None)
+                found.append(Cell(name, gaps, result, time.perf_counter() - begun))
+                print(line(found[-1]), flush=True)
+    return found
+
+
+def folders(folder: Path) -> list[Path]:
+    return list(folder.glob("*/corpus.json"))
+
+
+def line(cell: Cell) -> str:
+    n = len(cell.result.rows)
+    lost = f"  lost: {', '.join(cell.lost)}" if cell.lost else ""
+    return (
+        f"{cell.corpus:13}{cell.gaps:11}{cell.goal:8}{cell.result.days:6.0f} days "
+        f"won {cell.result.n_won:2}/{n - cell.n_even:<2} {percent(cell.gain):>24}{cell.took_s:7.1f} s{lost}"
+    )
+
+
+def percent(gain: Gain | Interval | None) -> str:
+    if gain is None:
+        return "-"
+    found = gain.interval() if isinstance(gain, Gain) else gain
+    return f"{100 * found.value:+.1f} % [{100 * found.low:+.1f} to {100 * found.high:+.1f}]"
+
+
+def summed(found: Sequence[Cell]) -> list[str]:
+    lines = ["", "in the mean over corpora, budgets and gap settings, beside the floor:"]
+    for goal in dict.fromkeys(cell.goal for cell in found):
+        gains = [cell.gain for cell in found if cell.goal == goal and cell.gain is not None]
+        if not gains:
+            continue
+        mean = mean_gain(gains).interval()
+        reached = "reached" if mean.value >= WANTED.get(goal, 0.0) else "MISSED"
+        wanted = f"{100 * WANTED.get(goal, 0.0):.0f} % wanted: {reached}"
+        lines.append(f"  {goal:8}{NAMES.get(goal, 'gain'):16}{percent(mean):>26}   {wanted}")
+    lines.append("rules won in all cells that are not forced:")
+    for rule in RULES:
+        rows = [(cell, row) for cell in found for row in cell.result.rows if row.rule == rule]
+        open_ = [(cell, row) for cell, row in rows if row.winner != "even"]
+        won = sum(row.winner == "ours" for _, row in open_)
+        sure = sum(row.winner == "ours" and row.sure for _, row in open_)
+        lines.append(f"  {rule:18}{won:3} of {len(open_):<3} ({sure} surely)")
+    lines.append("cells not won: ours, the rule's, the floor's, the omniscient limit within the gaps")
+    for cell in found:
+        for row in cell.result.rows:
+            if row.winner == "rule":
+                name = aim(cell.goal)[0]
+                figures = [getattr(score, name) for score in (row.ours, row.theirs, row.floor)]
+                figures.append(row.limits.get(name, float("nan")))
+                shown = "  ".join(f"{value:8.4f}" for value in figures)
+                doubt = "" if row.sure else "  (may be chance)"
+                lines.append(f"  {cell.corpus:13}{cell.gaps:11}{cell.goal:8}{row.rule:18}{shown}{doubt}")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--quick", action="store_true", help="fewer draws")
+    parser.add_argument("--draws", type=int, help="so many, whatever else is said")
+    parser.add_argument("--predictor", default=DEFAULT_PREDICTOR)
+    parser.add_argument("--corpora", help="names with commas between them; else all in the folder")
+    parser.add_argument("--goals", default=",".join(GOALS))
+    parser.add_argument("--gaps", default="both", choices=["both", "1 day", "resolution"])
+    parser.add_argument("--json", type=Path, help="write all figures there")
+    said = parser.parse_args()
+    print(f"predictor {said.predictor}")
+    found = cells(said.folder, said)
+    print("\n".join(summed(found)))
+    if said.json:
+        rows = [{"gaps": cell.gaps, **cell.result.document()} for cell in found]
+        said.json.write_text(json.dumps(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

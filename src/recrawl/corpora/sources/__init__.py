@@ -1,0 +1,1 @@
+"""What importers read from: files under any compression, folders, servers; the lines and times in them."""

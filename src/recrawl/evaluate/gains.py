@@ -1,0 +1,105 @@
+"""By how much ours is better than another policy, as a share of what that leaves to do, over many budgets.
+
+What is left of a cost (staleness, delay, the harmonic number) is what can be cut; recall can be lifted. All
+budgets are resampled together, since the same resources and the same draws stand behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from recrawl.errors import BadInputError
+from recrawl.evaluate.intervals import N_REPLICATES, Draws, Interval
+from recrawl.model import Floats
+
+# goal: the measure that it is for, and whether more of it is better
+AIMS = {
+    "fresh": ("freshness", True),
+    "fresh-harmonic": ("harmonic", False),
+    "capture": ("recall", True),
+    "prompt": ("delay_days_mean", False),
+}
+
+
+def aim(goal: str) -> tuple[str, bool]:
+    if goal not in AIMS:
+        raise BadInputError(f"Nobody knows how {goal!r} is measured; choose one of: {', '.join(AIMS)}.")
+    return AIMS[goal]
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """As a share: 0.1 is a tenth cut off the cost, or a tenth more recall. `replicates` are resampled."""
+
+    value: float
+    replicates: Floats
+    n_groups: int
+    n_draws: int
+
+    def interval(self, level: float = 0.95) -> Interval:
+        known = self.replicates[~np.isnan(self.replicates)]
+        low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]) if len(known) else (nan, nan)
+        return Interval(
+            value=self.value, low=float(low), high=float(high), n_groups=self.n_groups, n_draws=self.n_draws
+        )
+
+
+def mean_gain(gains: Sequence[Gain]) -> Gain:
+    """Over corpora and settings, each counting alike. Those of one corpus are resampled alike where the seed
+    is the same; those of two are independent where it is not."""
+    if not gains:
+        raise BadInputError("There is no gain to take the mean of; compare on one corpus at least.")
+    return Gain(
+        float(np.mean([one.value for one in gains])),
+        np.mean([one.replicates for one in gains], axis=0),
+        sum(one.n_groups for one in gains),
+        min(one.n_draws for one in gains),
+    )
+
+
+def gain(
+    pairs: Sequence[tuple[Draws, Draws]],
+    measure: str,
+    *,
+    n_replicates: int = N_REPLICATES,
+    seed: int | Sequence[int] = 0,
+) -> Gain:
+    """The mean over budgets, each of them a pair: ours, and what it is measured against."""
+    n_draws = len(pairs[0][0].measured)
+    groups = np.unique(np.concatenate([group for pair in pairs for one in pair for group in one.groups]))
+    sums = np.zeros((len(groups), len(pairs), 2, n_draws, 2))
+    for p, pair in enumerate(pairs):
+        for who, one in enumerate(pair):
+            for d, (measured, group) in enumerate(zip(one.measured, one.groups, strict=True)):
+                place = np.searchsorted(groups, group)
+                for which, column in enumerate(measured.ratio(measure)):
+                    sums[:, p, who, d, which] = np.bincount(place, weights=column, minlength=len(groups))
+    flat = sums.reshape(len(groups), -1)
+    rng = np.random.default_rng(seed)
+    value = _gain(flat.sum(axis=0)[None, :], np.ones((1, n_draws)), sums.shape, measure)
+    if len(groups) < 2:
+        return Gain(float(value[0]), np.full(n_replicates, nan), len(groups), n_draws)
+    of_groups = rng.multinomial(len(groups), np.full(len(groups), 1 / len(groups)), n_replicates)
+    of_draws = rng.multinomial(n_draws, np.full(n_draws, 1 / n_draws), n_replicates)
+    replicates = _gain(of_groups @ flat, of_draws.astype(np.float64), sums.shape, measure)
+    return Gain(float(value[0]), replicates, len(groups), n_draws)
+
+
+def _gain(totals: Floats, weights: Floats, shape: tuple[int, ...], measure: str) -> Floats:
+    _, n_pairs, _, n_draws, _ = shape
+    each = totals.reshape(len(totals), n_pairs, 2, n_draws, 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = each[..., 0] / each[..., 1]
+        known = np.where(np.isnan(ratio), 0.0, weights[:, None, None, :])
+        level = (np.nan_to_num(ratio) * known).sum(axis=-1) / known.sum(axis=-1)
+        if measure == "freshness":
+            level = 1.0 - level
+        ours, theirs = level[..., 0], level[..., 1]
+        better = ours / theirs - 1.0 if measure == "recall" else 1.0 - ours / theirs
+    there = np.isfinite(better)
+    n = there.sum(axis=1)
+    return np.asarray(np.where(n, np.where(there, better, 0.0).sum(axis=1) / np.maximum(n, 1), nan))

@@ -1,0 +1,220 @@
+"""Every rule against ours, rule by rule at the same number of visits.
+
+A rule runs first and decides how often it looks. Then ours (policy `index`) and the floor run over the same
+resources in the same window, each at the price that gives as many visits; the first visit to each resource is
+the rule's. What both meet alike cancels out in the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from threading import Lock
+from zlib import crc32
+
+import numpy as np
+
+from recrawl.corpora.opened import Histories
+from recrawl.evaluate.ask import Ask
+from recrawl.evaluate.bidding import bid
+from recrawl.evaluate.contenders import ARCHIVER, PEERS, TOLERANCE, Contender, contender
+from recrawl.evaluate.gains import aim, gain
+from recrawl.evaluate.intervals import difference, spread
+from recrawl.evaluate.limits import n_evenly, omniscient_within
+from recrawl.evaluate.matches import MEASURES, Match, Peers
+from recrawl.evaluate.measures import mean_score, measure
+from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, each, measured_days, nobody
+from recrawl.evaluate.protocol import Window
+from recrawl.evaluate.sample import held_in_memory
+from recrawl.evaluate.sums import Sums, draws_of
+from recrawl.simulate.traces import Visits
+
+RULES = (*ARCHIVER, *PEERS)
+LIMITS = ("recall", "freshness", "wait_days_mean")
+GAINS = ("freshness", "delay_days_mean", "recall", "harmonic")
+MOST_VISITS = 2e7  # in a window, of a rule that always takes the smallest gap
+FORCED = 0.02  # so near to the fewest or the most visits that the gaps allow, there is nothing left to choose
+N_LIMIT_DRAWS = 1  # a limit is far off: how it varies from draw to draw tells nothing
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What the visits of one run came to."""
+
+    sums: Sums
+
+    def __len__(self) -> int:
+        return self.sums.n_visits
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """A rule in one draw: its own, ours, the floor's, and the fewest and most visits within the gaps."""
+
+    theirs: Sums
+    ours: Sums
+    floor: Sums
+    fewest: int
+    most: int
+    limits: Sequence[float] | None
+
+
+def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Peers:
+    """`ask.policies` are the rules. More resources than fit in memory are sampled, evenly."""
+    aim(ask.goal)
+    ask, notes = adapted(corpus, ask)
+    held = held_in_memory(corpus, ask, notes)
+    if held is None or not any(len(window.rows) for window in held.windows):
+        raise nobody(corpus, ask.days)
+    days = measured_days(held.windows, notes)
+    ask = _spared(held, ask, notes)
+    replay = _Replay(held, ask, tell)
+    draws = list(each(replay.draw, ask.n_draws, ask.n_cores))
+    rows = [_match(rule, ask, [draw[i] for draw in draws]) for i, rule in enumerate(ask.policies)]
+    pairs = [
+        (draws_of([draw[i].ours for draw in draws]), draws_of([draw[i].floor for draw in draws]))
+        for i, row in enumerate(rows)
+        if not row.forced
+    ]
+    seed = (ask.seed, crc32(corpus.about.name.encode()))
+    return Peers(
+        corpus=name,
+        about=corpus.about,
+        ask=ask,
+        days=days,
+        grouped_by=held.grouped_by,
+        rows=rows,
+        gains={what: gain(pairs, what, seed=seed) for what in GAINS} if pairs else {},
+        notes=[*notes, *_unequal(rows)],
+    )
+
+
+def _spared(held: Piece, ask: Ask, notes: list[str]) -> Ask:
+    """Rules that come to take the smallest gap always must not look without end."""
+    longest = max(len(window.rows) * window.length_s for window in held.windows)
+    least_s = longest / MOST_VISITS
+    if ask.min_gap_s >= least_s:
+        return ask
+    notes.append(
+        f"Gaps are never shorter than {least_s / 60:.0f} minutes: with less, a rule that always takes the "
+        f"smallest would make more than {MOST_VISITS / 1e6:.0f} million visits."
+    )
+    return replace(ask, min_gap_s=least_s, max_gap_s=max(least_s, ask.max_gap_s))
+
+
+class _Replay:
+    """One draw after the other; several at once where there are cores."""
+
+    def __init__(self, held: Piece, ask: Ask, tell: Tell) -> None:
+        self._held, self._ask, self._tell = held, ask, tell
+        self._rules = {name: self._contender(name) for name in ask.policies}
+        self._ours, self._floor = self._contender("index"), self._contender("floor")
+        self._n_done = 0
+        self._lock = Lock()
+
+    def draw(self, draw: int) -> list[_Round]:
+        some = self._held.population(draw)
+        # Runs at other prices stay known: rules that look about as often need one more run, or none.
+        known: dict[tuple[str, bytes], dict[float, _Made]] = {}
+        found = []
+        for name, rule in self._rules.items():
+            visits = rule.visits(some.traces, some.window)
+            alike = replace(some, window=_begun_like(visits, some.window))
+            key = alike.window.first_gap_s.tobytes()
+            theirs = self._made(some, visits)
+            ours, floor = (
+                self._equal(alike, one, len(theirs), known.setdefault((one.name, key), {}))
+                for one in (self._ours, self._floor)
+            )
+            ends_s = (self._ask.max_gap_s, self._ask.min_gap_s)
+            fewest, most = (n_evenly(gap_s, alike.window) for gap_s in ends_s)
+            limits = self._limits(alike, len(theirs)) if draw < N_LIMIT_DRAWS else None
+            found.append(_Round(theirs.sums, ours.sums, floor.sums, fewest, most, limits))
+            with self._lock:
+                self._n_done += 1
+                share = self._n_done / (len(self._rules) * self._ask.n_draws)
+                self._tell(share, f"{name}, draw {draw + 1} of {self._ask.n_draws}")
+        return found
+
+    def _equal(self, some: Population, one: Contender, n_visits: int, known: dict[float, _Made]) -> _Made:
+        def run(price: float) -> _Made:
+            return self._made(some, one.visits(some.traces, some.window, price=price))
+
+        if not len(some.traces):
+            return run(1.0)
+        # At either end of the gaps the number of visits is known, and they may be very many.
+        free = n_visits >= (1.0 - TOLERANCE) * n_evenly(self._ask.min_gap_s, some.window)
+        if free or n_visits <= (1.0 + TOLERANCE) * n_evenly(self._ask.max_gap_s, some.window):
+            price = 0.0 if free else inf
+            if price not in known:
+                known[price] = run(price)
+            return known[price]
+        return bid(run, n_visits, one.guess(some.traces, some.window, n_visits), TOLERANCE, known)[1]
+
+    def _made(self, some: Population, visits: Visits) -> _Made:
+        return _Made(Sums.of(measure(some.traces, visits, some.window), some.group, self._held.n_groups))
+
+    def _limits(self, some: Population, n_visits: int) -> list[float] | None:
+        if not len(some.traces):
+            return None
+        best = omniscient_within(
+            some.traces,
+            some.window,
+            n_visits,
+            min_gap_s=self._ask.min_gap_s,
+            max_gap_s=self._ask.max_gap_s,
+        )
+        return [getattr(best, name) for name in LIMITS]
+
+    def _contender(self, name: str) -> Contender:
+        ask = self._ask
+        return contender(
+            name, goal=ask.goal, predictor=ask.predictor, min_gap_s=ask.min_gap_s, max_gap_s=ask.max_gap_s
+        )
+
+
+def _begun_like(visits: Visits, window: Window) -> Window:
+    """The window with the first visits that a rule made; where it made none, nobody does."""
+    made = np.diff(visits.bounds) > 0
+    first_gap_s = np.full(len(made), window.length_s + 1.0)
+    first_gap_s[made] = visits.at[visits.bounds[:-1][made]] - window.start_at
+    return replace(window, first_gap_s=first_gap_s)
+
+
+def _match(rule: str, ask: Ask, rounds: Sequence[_Round]) -> Match:
+    own = aim(ask.goal)[0]
+    theirs, ours, floor = ([getattr(one, who) for one in rounds] for who in ("theirs", "ours", "floor"))
+    ours_drawn, rule_drawn, floor_drawn = draws_of(ours), draws_of(theirs), draws_of(floor)
+    scores = {who: [one.score() for one in made] for who, made in enumerate((theirs, ours, floor))}
+    leads = [getattr(a, own) - getattr(b, own) for a, b in zip(scores[1], scores[0], strict=True)]
+    n_visits = sum(one.n_visits for one in theirs)
+    fewest, most = sum(one.fewest for one in rounds), sum(one.most for one in rounds)
+    return Match(
+        rule=rule,
+        goal=ask.goal,
+        theirs=mean_score(scores[0]),
+        ours=mean_score(scores[1]),
+        floor=mean_score(scores[2]),
+        differences={name: difference(ours_drawn, rule_drawn, name) for name in MEASURES},
+        over_floor={name: difference(ours_drawn, floor_drawn, name) for name in MEASURES},
+        forced=n_visits <= (1.0 + FORCED) * fewest or n_visits >= (1.0 - FORCED) * most,
+        spread=spread(leads)[1],
+        limits=_mean_limits(rounds),
+    )
+
+
+def _mean_limits(rounds: Sequence[_Round]) -> Mapping[str, float]:
+    known = [one.limits for one in rounds if one.limits is not None]
+    return {name: spread([one[i] for one in known])[0] for i, name in enumerate(LIMITS)}
+
+
+def _unequal(rows: Sequence[Match]) -> list[str]:
+    """Where no price gives as many visits, that is said."""
+    return [
+        f"{who} made {made.visits:,} visits beside the {row.theirs.visits:,} of {row.rule}: no price within "
+        "the gap bounds gives those."
+        for row in rows
+        for who, made in (("ours", row.ours), ("the floor", row.floor))
+        if abs(made.visits - row.theirs.visits) > 0.01 * row.theirs.visits + 1.0
+    ]

@@ -1,0 +1,201 @@
+"""Priors from what was seen of others (empirical Bayes): for everything, and for each group.
+
+The likelihood of every resource's visits is laid out over a grid of rates once. Under any Gamma prior the
+probability of what was seen is then a weighted sum, so that hundreds of priors are tried in one product of
+matrices. A group's prior is an average over all priors tried, weighted by how well each foretells the group
+and how near it is to the whole; how near groups are to the whole is fitted too. Few data leave a group close
+to the whole, and the whole close to the default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from math import lgamma as log_gamma
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from recrawl.learn.histories import Histories
+from recrawl.model import DAY_S, Floats, Ints, Priors
+
+SHAPE, SCALE_DAYS = 0.5, 10.0  # the default: a change in twenty days, or in two, or in two hundred
+MAX_GROUPS = 1_000  # with a prior of their own: those that told most
+_MIN_IN_GROUP = 2
+
+_PER_DAY = np.exp(np.arange(log(1e-5), log(2e3), 0.15))  # rates; those below count as the lowest
+_SHAPES = np.exp(np.arange(log(0.1), log(12.0), 0.3))
+_MEANS = np.exp(np.arange(log(1e-4), log(60.0), 0.25))  # a day
+_SHAPE_SPREAD, _MEAN_SPREAD = 0.75, 1.5  # of the logarithms: how far the default is trusted
+_WITHIN_SPREAD = 0.4  # of the shapes' logarithms, between groups
+_SPREADS = (0.1, 0.25, 0.5, 1.0, 1.75)  # of the means' logarithms, between groups: one is chosen
+_TIGHTER = (1.0, 2.0, 4.0)  # a group's resources are more alike than all are
+_CHUNK = 4_096
+
+
+@runtime_checkable
+class Grounded(Protocol):
+    """A predictor that begins from priors and can be given others; the loop keeps it on the newest."""
+
+    def ground(self, priors: Priors) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """Candidates, as columns: ln(shape) and ln(mean per day)."""
+
+    log_shape: Floats
+    log_mean: Floats
+
+    @property
+    def shape(self) -> Floats:
+        return np.exp(self.log_shape)
+
+    @property
+    def scale_days(self) -> Floats:
+        return np.exp(self.log_shape - self.log_mean)
+
+    def near(self, log_shape: float, log_mean: float, shape_spread: float, mean_spread: float) -> Floats:
+        """The logarithm of a bell's height at each, all together adding up to 1."""
+        x = ((self.log_shape - log_shape) / shape_spread) ** 2 + (
+            (self.log_mean - log_mean) / mean_spread
+        ) ** 2
+        return -x / 2.0 - _log_sum(-x / 2.0)
+
+
+def fitted(
+    seen: Histories,
+    group: Ints,
+    *,
+    shape: float = SHAPE,
+    scale_days: float = SCALE_DAYS,
+    now: float = np.nan,
+) -> Priors:
+    """Priors for what these histories are a sample of; `group` has one number for each resource, 0 for those
+    of no group. Shape and scale are the default, for where there is little to go by."""
+    default = Priors(shape=shape, scale_s=scale_days * DAY_S, fitted_at=now)
+    if not len(seen):
+        return default
+    likelihood = likelihoods(seen, _PER_DAY / DAY_S)
+    coarse = _grid(np.log(_SHAPES), np.log(_MEANS))
+    numbers, rows = np.unique(group, return_inverse=True)
+    by_group = _foretold(likelihood, coarse, rows, len(numbers))
+    total = by_group.sum(axis=0)
+    trusted = coarse.near(log(shape), log(shape / scale_days), _SHAPE_SPREAD, _MEAN_SPREAD)
+    log_shape, log_mean = _mean(coarse, total + trusted)
+    fine = _grid(log_shape + np.linspace(-0.45, 0.45, 13), log_mean + np.linspace(-0.375, 0.375, 13))
+    total = _foretold(likelihood, fine, np.zeros_like(rows), 1)[0]
+    trusted = fine.near(log(shape), log(shape / scale_days), _SHAPE_SPREAD, _MEAN_SPREAD)
+    log_shape, log_mean = _mean(fine, total + trusted)
+    own = _own(numbers, np.bincount(rows), by_group, coarse, log_shape, log_mean)
+    return Priors(
+        shape=exp(log_shape),
+        scale_s=exp(log_shape - log_mean) * DAY_S,
+        group=own[0],
+        shapes=own[1],
+        scales_s=own[2],
+        n_resources=seen.n,
+        fitted_at=now,
+    )
+
+
+def likelihoods(seen: Histories, per_s: Floats) -> Floats:
+    """The logarithm of the likelihood of each resource's visits (rows) at each rate (columns)."""
+    n_timed = seen.sums(seen.timed.astype(np.float64))
+    whole = n_timed[:, None] * np.log(per_s) - seen.watched_s[:, None] * per_s
+    untimed = seen.untimed
+    row, gap_s = seen.row[untimed], seen.gap_s[untimed]
+    for k, rate in enumerate(per_s.tolist()):
+        whole[:, k] += np.bincount(row, weights=np.log(-np.expm1(-rate * gap_s)), minlength=seen.n)
+    return whole
+
+
+def _foretold(likelihood: Floats, tried: _Tried, rows: Ints, n_groups: int) -> Floats:
+    """The logarithm of what each candidate gave to all that was seen, by group."""
+    weights = _weights(tried)
+    sums = np.zeros((n_groups, len(tried.log_shape)))
+    for start in range(0, len(likelihood), _CHUNK):
+        part = likelihood[start : start + _CHUNK]
+        top = part.max(axis=1, keepdims=True)
+        given = np.log(np.maximum(np.exp(part - top) @ weights, 1e-300)) + top
+        own = rows[start : start + _CHUNK]
+        order = np.argsort(own, kind="stable")
+        present, first = np.unique(own[order], return_index=True)
+        sums[present] += np.add.reduceat(given[order], first, axis=0)
+    return sums
+
+
+def _weights(tried: _Tried) -> Floats:
+    """How much of each candidate (columns) is at each rate of the grid (rows)."""
+    shape, scale_days = tried.shape, tried.scale_days
+    constant = np.array([log_gamma(a) for a in shape.tolist()])
+    x = _PER_DAY[:, None] * scale_days
+    mass = np.exp(shape * np.log(x) - x - constant) * 0.15
+    # all that is slower than the grid goes by: of a Gamma with a small shape that may be a third
+    slowest = x[0] * exp(-0.075)
+    mass[0] += np.exp(shape * np.log(slowest) - constant - np.log(shape))
+    return np.asarray(mass / mass.sum(axis=0))
+
+
+def _own(
+    numbers: Ints, sizes: Ints, by_group: Floats, tried: _Tried, log_shape: float, log_mean: float
+) -> tuple[Ints, Floats, Floats]:
+    """The groups that told enough, with shapes and scales."""
+    enough = np.flatnonzero((numbers != 0) & (sizes >= _MIN_IN_GROUP))
+    if len(enough) > MAX_GROUPS:
+        enough = np.sort(enough[np.argsort(-sizes[enough], kind="stable")[:MAX_GROUPS]])
+    if not len(enough) or len(numbers) == 1:
+        return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+    told = by_group[enough]
+    best, weight = -np.inf, told
+    for spread in _SPREADS:
+        for tighter in _TIGHTER:
+            # the mean of means that are spread so far lies above their middle
+            bell = tried.near(
+                log_shape + log(tighter), log_mean - spread * spread / 2.0, _WITHIN_SPREAD, spread
+            )
+            given = told + bell
+            each = _log_sum(given)
+            if each.sum() > best:
+                best, weight = float(each.sum()), np.exp(given - each[:, None])
+    shapes, scales_days = _blended(tried, weight)
+    return numbers[enough], shapes, scales_days * DAY_S
+
+
+def _blended(tried: _Tried, weight: Floats) -> tuple[Floats, Floats]:
+    """The Gamma nearest to a mixture of candidates: it has the mixture's mean and mean logarithm. A single
+    candidate in its place would be too sure of itself."""
+    mean = weight @ np.exp(tried.log_mean)
+    log_mean = weight @ (_digamma(tried.shape) - np.log(tried.scale_days))
+    s = np.maximum(np.log(mean) - log_mean, 1e-6)
+    shape = (3.0 - s + np.sqrt((s - 3.0) ** 2 + 24.0 * s)) / (12.0 * s)
+    for _ in range(3):  # Newton's steps for ln(shape) - digamma(shape) = s
+        h = 1e-4 * shape
+        value = np.log(shape) - _digamma(shape) - s
+        slope = (np.log(shape + h) - _digamma(shape + h) - np.log(shape - h) + _digamma(shape - h)) / (2 * h)
+        shape = np.maximum(shape - value / slope, shape / 2.0)
+    return shape, shape / mean
+
+
+def _mean(tried: _Tried, log_weight: Floats) -> tuple[float, float]:
+    weight = np.exp(log_weight - _log_sum(log_weight))
+    return float(weight @ tried.log_shape), float(weight @ tried.log_mean)
+
+
+def _grid(log_shapes: Floats, log_means: Floats) -> _Tried:
+    both = np.meshgrid(log_shapes, log_means, indexing="ij")
+    return _Tried(both[0].ravel(), both[1].ravel())
+
+
+def _log_sum(x: Floats) -> Floats:
+    """ln(sum of e^x) over the last axis."""
+    top = x.max(axis=-1, keepdims=True)
+    return np.asarray(np.log(np.exp(x - top).sum(axis=-1)) + top[..., 0])
+
+
+def _digamma(x: Floats) -> Floats:
+    """The slope of ln(gamma(x)): moved up by 6, where its series has eight digits and more."""
+    down = sum(1.0 / (x + k) for k in range(6))
+    y = x + 6.0
+    z = 1.0 / (y * y)
+    return np.asarray(np.log(y) - 0.5 / y - z * (1 / 12.0 - z * (1 / 120.0 - z / 252.0)) - down)

@@ -1,0 +1,279 @@
+"""Finds the price: what is asked for in the time ahead just fits the budget and every host's capacity.
+
+visits    as many as the budget accrues meanwhile, with what was saved up and less what first looks and
+          retries take; so what reality leaves unspent, or spends too much, comes back into the price
+bytes     likewise, where the budget has a limit in bytes: a visit then costs what it weighs
+hosts     one that cannot serve all that is asked of it gets a higher price of its own, and the visits
+          that it cannot take are made elsewhere
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf, log
+
+import numpy as np
+
+from recrawl.contracts import Forecasts, Policy, Quote
+from recrawl.model import DAY_S, Batch, Floats, Ints
+from recrawl.schedule.ahead import QUEUE, Ahead, horizon_s, n_retries
+from recrawl.schedule.budget import lowest_price
+from recrawl.schedule.hosts import NO_LIMITS, HostLimits
+from recrawl.schedule.policies.index import Index
+from recrawl.schedule.relooks import SHARE, Relooks, relooks
+
+N_PILOT = 100_000  # of more resources than this, so many are asked until the price is nearly right
+NEAR = 2e-3  # then, how far the number of visits may be off, as a share
+# The price of the time ahead is at most so many times that of the long run: a heap of visits that are all
+# overdue must not make everything else wait for its largest gap. It is worked off late instead.
+DEAREST = 4.0
+# Where many would fall due at the same moment, the lowest price that fits puts them all off until just after
+# the time that is counted, again and again. A hair below it they are due, and wait in line.
+UNDER = 1.0 - 5e-4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priced:
+    price: float
+    demand_per_day: float  # at this price, in the long run
+    dear: Mapping[int, float]  # the prices of hosts that have a higher one, by their numbers
+    mix: float  # how much of a visit's cost is its weight in bytes: 0 none, 1 all
+    relooks: Relooks | None
+    gap_s: Floats
+    prices: Floats | float  # of each resource, or of all
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """All that the price depends on."""
+
+    policy: Policy
+    batch: Batch
+    forecasts: Forecasts
+    now: float
+    per_day: float | None
+    bytes_per_day: float | None = None
+    saved: tuple[float, float] = (0.0, 0.0)  # visits and bytes
+    n_bytes: Floats | None = None  # of a visit, as far as is known
+    busy_s: Mapping[int, float] = field(default_factory=dict)  # how long a visit keeps each host
+    every_s: float = 3_600.0  # how long this price will hold
+    guess: float = 1.0
+    relooking: bool = False  # whether a share of the visits went to what was given up
+
+
+def costed(batch: Batch, n_bytes: Floats | None, mix: float, mean: float) -> Batch:
+    """With the cost of a visit beside the mean one's, by its bytes as far as they matter."""
+    if n_bytes is None or mix == 0.0:
+        return batch
+    return replace(batch, cost=1.0 - mix + mix * n_bytes / mean)
+
+
+def priced(asked: Asked) -> Priced:
+    """The price for all, the prices of full hosts, and the gaps at them."""
+    market = _Market(asked, mix=0.0 if asked.per_day is not None else 1.0)
+    if asked.n_bytes is not None and asked.per_day is not None:
+        market = _mixed(asked, market)
+    price = market.cleared()
+    gap_s = market.all.gaps(price).copy()
+    limits = market.limits
+    prices: Floats | float = price
+    dear: dict[int, float] = {}
+    if len(limits.most):
+        own = np.maximum(UNDER * limits.prices(price, market.taken, market.quoted, guess=asked.guess), price)
+        higher = np.flatnonzero(own > price)
+        dear = dict(zip(market.hosts[higher].tolist(), own[higher].tolist(), strict=True))
+        prices = np.where(limits.place >= 0, own[limits.place], price)
+        rows = np.flatnonzero(prices > price)
+        gap_s[rows] = market.quoted(rows).gaps(prices[rows])
+    found = None
+    if isinstance(asked.policy, Index) and asked.per_day and price < inf:
+        found = relooks(asked.batch, asked.forecasts, gap_s, asked.per_day)
+        if found is not None:
+            gap_s = found.applied(asked.batch, asked.forecasts, gap_s)
+    return Priced(
+        price=price,
+        demand_per_day=float((DAY_S / gap_s).sum()),
+        dear=dear,
+        mix=market.mix,
+        relooks=found,
+        gap_s=gap_s,
+        prices=prices,
+    )
+
+
+def _mixed(asked: Asked, by_visits: _Market) -> _Market:
+    """Whichever limit binds sets the price of a visit: by the piece, by its bytes, or where both bind by a
+    mixture under which both do."""
+    if not by_visits.heavy(by_visits.cleared(near=True)):
+        return by_visits
+    by_bytes = _Market(asked, mix=1.0)
+    if by_bytes.heavy(by_bytes.cleared(near=True)):
+        return by_bytes
+    low, high = 0.0, 1.0
+    for _ in range(8):
+        middle = _Market(asked, mix=(low + high) / 2.0)
+        low, high = (middle.mix, high) if middle.heavy(middle.cleared(near=True)) else (low, middle.mix)
+    return _Market(asked, mix=high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """The most that visits may take; infinite where there is no limit."""
+
+    n: float
+    n_bytes: float
+
+    def taken(self, n: Floats, n_bytes: Floats | None, limits: HostLimits) -> float:
+        """Of the tighter limit, how much these visits take as far as their hosts can serve them."""
+        if n_bytes is None:
+            return limits.fitted(n) / self.n
+        n = limits.cut(n)
+        return max(float(n.sum()) / self.n, float(n @ n_bytes) / self.n_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What is asked for at any price: by all, or by one in `times`."""
+
+    quote: Quote
+    ahead: Ahead
+    soon: Ahead  # until the price is found anew
+    limits: HostLimits  # for the time ahead
+    n_bytes: Floats | None
+    rooms: tuple[_Room, _Room, _Room]  # of a day, of the time ahead, and until the price is found anew
+    times: float = 1.0
+    newest: dict[float, Floats] = field(default_factory=dict)  # the gaps of the price that was asked for last
+
+    def gaps(self, price: float) -> Floats:
+        if price not in self.newest:
+            self.newest.clear()
+            self.newest[price] = self.quote.gaps(price)
+        return self.newest[price]
+
+    def lasting(self, price: float) -> float:
+        """Of the budget, what is taken in the long run."""
+        limits = self.limits.within(DAY_S / self.ahead.horizon_s)
+        return self.times * self.rooms[0].taken(DAY_S / self.gaps(price), self.n_bytes, limits)
+
+    def pressing(self, price: float) -> float:
+        """Of what there is, the part taken in the time ahead; or soon, where that is less. What is due by the
+        end of the day alone could be put off for ever, an hour at a time."""
+        gap_s = self.gaps(price)
+        ahead = self.rooms[1].taken(self.ahead.counted(gap_s), self.n_bytes, self.limits)
+        # a host may have one visit more in its line, so that it is never idle
+        limits = self.limits.within(self.soon.horizon_s / self.ahead.horizon_s, 1.0 / self.times)
+        return self.times * min(ahead, self.rooms[2].taken(self.soon.counted(gap_s), self.n_bytes, limits))
+
+
+class _Market:
+    """Demand and room, with the costs of one mixture."""
+
+    def __init__(self, asked: Asked, mix: float) -> None:
+        self.asked, self.mix = asked, mix
+        batch = asked.batch
+        self.mean_bytes = 1.0 if asked.n_bytes is None else float(asked.n_bytes.mean())
+        self.batch = costed(batch, asked.n_bytes, mix, self.mean_bytes)
+        whole_s = horizon_s(asked.per_day)
+        # what was never looked at will be, about now, and may be due again in time
+        since_at = np.where(np.isnan(batch.since_at), asked.now, batch.since_at)
+        self.ahead = Ahead(np.where(batch.n_failures == 0, since_at, np.nan), asked.now, whole_s)
+        self.hosts, self.limits = _capacities(batch, asked.busy_s, whole_s)
+        first = (np.isnan(batch.since_at) & (batch.n_failures == 0)).astype(np.float64)
+        n_other = self.limits.fitted(first) + n_retries(batch.n_failures, whole_s)
+        soon_s = min(asked.every_s, whole_s)
+        self.soon = replace(self.ahead, horizon_s=soon_s)
+        at_once = self.limits.within(soon_s / whole_s).fitted(first)
+        self.rooms = (
+            _Room(asked.per_day or inf, asked.bytes_per_day or inf),
+            self._room(whole_s, n_other),
+            self._room(soon_s, at_once),
+        )
+        # Where first looks and retries take more than half of what lies ahead, the rest says nothing: the
+        # price is that of the long run.
+        ahead = self.rooms[1]
+        self.crowded = n_other > ahead.n or n_other * self.mean_bytes > ahead.n_bytes
+
+    def _room(self, for_s: float, n_other: float) -> _Room:
+        """What accrues meanwhile and what was saved up, less what is taken anyway."""
+        asked, days = self.asked, for_s / DAY_S
+        queued = QUEUE * self.ahead.horizon_s / DAY_S
+        n = n_bytes = inf
+        if asked.per_day is not None:
+            n = asked.per_day * (days * (1.0 - SHARE * asked.relooking) + queued) + asked.saved[0] - n_other
+        if asked.bytes_per_day is not None:
+            n_bytes = asked.bytes_per_day * (days + queued) + asked.saved[1] - n_other * self.mean_bytes
+        return _Room(max(n, 1e-9), max(n_bytes, 1e-9))
+
+    @cached_property
+    def all(self) -> _Side:
+        quote = self.asked.policy.quote(self.batch, self.asked.forecasts)
+        return _Side(quote, self.ahead, self.soon, self.limits, self.asked.n_bytes, self.rooms)
+
+    def some(self, rows: Ints) -> _Side:
+        limits, n_bytes, times = self.limits, self.asked.n_bytes, len(self.batch) / len(rows)
+        if len(limits.most):
+            limits = HostLimits(limits.place[rows], limits.most / times)
+        return _Side(
+            self.quoted(rows),
+            self.ahead.pick(rows),
+            self.soon.pick(rows),
+            limits,
+            None if n_bytes is None else n_bytes[rows],
+            self.rooms,
+            times,
+        )
+
+    def quoted(self, rows: Ints) -> Quote:
+        return self.asked.policy.quote(self.batch.pick(rows), self.asked.forecasts.pick(rows))
+
+    def taken(self, rows: Ints, place: Ints, gap_s: Floats, hosts: Ints) -> Floats:
+        """Of what each host can serve in the time ahead, or soon, the lesser part; with one visit more, so
+        that a host is never idle."""
+        parts = []
+        for ahead in (self.ahead, self.soon):
+            most = self.limits.most[hosts] * ahead.horizon_s / self.ahead.horizon_s + 1.0
+            n = np.bincount(place, ahead.pick(rows).counted(gap_s), minlength=len(hosts))
+            parts.append(n / most)
+        return np.minimum(*parts)
+
+    def heavy(self, price: float) -> bool:
+        """Whether the bytes are what limits, rather than the number of visits."""
+        asked = self.asked
+        if asked.n_bytes is None or asked.bytes_per_day is None or asked.per_day is None:
+            return False
+        n = self.limits.cut(np.asarray(DAY_S / self.all.gaps(price)))
+        return float(n @ asked.n_bytes) / asked.bytes_per_day > float(n.sum()) / asked.per_day
+
+    def cleared(self, *, near: bool = False) -> float:
+        """The lowest price at which all that is asked for fits; nearly, where that will do."""
+        n = len(self.batch)
+        few = n > N_PILOT
+        side = self.some(np.arange(0, n, n // N_PILOT)) if few else self.all
+        steady = lowest_price(side.lasting, 1.0, guess=self.asked.guess)
+        if self.crowded or near or steady == inf:
+            return steady
+        price = min(UNDER * lowest_price(side.pressing, 1.0, guess=steady), DEAREST * steady)
+        if not few or not 0.0 < price < inf:
+            return price
+        off = self.all.pressing(price)
+        if abs(off - 1.0) < NEAR or off <= 0.0:
+            return price
+        fall = log(max(side.pressing(price / 1.05), 1e-9) / max(side.pressing(price * 1.05), 1e-9))
+        return min(float(price * off ** (2.0 * log(1.05) / max(fall, 0.01))), DEAREST * steady)
+
+
+def _capacities(batch: Batch, busy_s: Mapping[int, float], horizon_s: float) -> tuple[Ints, HostLimits]:
+    """The numbers of the hosts that might be full, and what each can serve in the time ahead."""
+    if not busy_s:
+        return np.empty(0, dtype=np.int64), NO_LIMITS
+    known = np.fromiter(busy_s, dtype=np.int64, count=len(busy_s))
+    most = horizon_s / np.maximum(np.fromiter(busy_s.values(), dtype=np.float64, count=len(known)), 1e-3)
+    possible = np.bincount(batch.group, horizon_s / batch.min_gap_s, minlength=int(known.max()) + 1)
+    hosts, most = known[possible[known] > most], most[possible[known] > most]
+    if not len(hosts):
+        return hosts, NO_LIMITS
+    places = np.full(len(possible), -1, dtype=np.int64)
+    places[hosts] = np.arange(len(hosts))
+    return hosts, HostLimits(places[batch.group], most)

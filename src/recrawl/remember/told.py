@@ -1,0 +1,57 @@
+"""What visits told, as columns; and learning anew, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from recrawl.model import Changed, Floats, Ints, Seen
+from recrawl.remember.watchlist import MemoryWatchlist
+
+_Row = tuple[int, float, float, int, float, int]
+
+
+def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
+    """From rows of resource, since_at, at, changed, event_at and host; None is NaN."""
+    columns = list(zip(*rows, strict=True)) or [()] * 6
+    ids, since_at, at, changed, event_at, host_ids = columns
+    return Seen(
+        id=np.array(ids, np.int64),
+        since_at=np.array(since_at, np.float64),
+        at=np.array(at, np.float64),
+        changed=np.array(changed, np.int8),
+        event_at=np.array(event_at, np.float64),
+        group=np.array(host_ids, np.int64),
+    )
+
+
+class MemoryTold(MemoryWatchlist):
+    def told(self) -> Iterator[Seen]:
+        rows = [row for resource_id in self._watched.records for row in self._told(resource_id)]
+        if rows:
+            yield seen_of(sorted(rows, key=lambda row: row[2]))
+
+    def lately(self, ids: Ints, n_each: int) -> Seen:
+        known = (resource_id for resource_id in ids.tolist() if resource_id in self._watched.records)
+        return seen_of(row for resource_id in known for row in list(self._told(resource_id))[-n_each:])
+
+    def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
+        n = 0
+        for resource_id, since, row in zip(ids.tolist(), since_at.tolist(), rows.tolist(), strict=True):
+            record = self._watched.records.get(resource_id)
+            if record is not None and repr(record.standing.since_at) == repr(since):
+                record.standing = replace(record.standing, memory=tuple(row))
+                self._columns.set_memory(resource_id, row)
+                n += 1
+        return n
+
+    def _told(self, resource_id: int) -> Iterator[_Row]:
+        record = self._watched.records[resource_id]
+        for visit in record.visits:
+            if visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at):
+                changed = int(visit.changed)
+                yield resource_id, visit.since_at, visit.at, changed, visit.event_at, record.host.id

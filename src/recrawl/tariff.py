@@ -1,0 +1,132 @@
+"""The terms in force, and the gaps on them: what the last pricing found, for a few visits or for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+
+from recrawl.contracts import Forecasts, Policy
+from recrawl.costs import Costs
+from recrawl.finding import Finding, keep_busy
+from recrawl.model import DAY_S, Batch, Floats, Plans
+from recrawl.pricing import Asked, Priced, costed, priced
+from recrawl.purse import Purse
+from recrawl.schedule.relooks import Relooks
+from recrawl.terms import Terms
+
+
+class Tariff:
+    """Without any limit the price is `free_price`."""
+
+    def __init__(self, policy: Policy, rule: str, purse: Purse, *, free_price: float, every_s: float) -> None:
+        self._policy, self._rule, self._purse, self._free_price = policy, rule, purse, free_price
+        self._every_s = every_s  # how long a price holds
+        self.costs = None if purse.bytes_per_day is None else Costs()
+        self.terms: Terms | None = None
+        self.price = nan
+        self._busy_s: dict[int, float] = {}  # how long a visit keeps each host, by its number
+
+    def take_up(self, terms: Terms, now: float) -> None:
+        """Go by the terms of the last run, if they are for the same rule and budget."""
+        self._busy_s = {int(host): busy_s for host, busy_s in terms.busy_s.items()}
+        purse = self._purse
+        if (terms.rule, terms.per_day, terms.bytes_per_day) == (
+            self._rule,
+            purse.per_day,
+            purse.bytes_per_day,
+        ):
+            # a clock that ran fast may have left a moment still to come
+            self.terms = replace(terms, priced_at=min(terms.priced_at, now))
+            self.price, purse.mean_bytes = terms.price, terms.mean_bytes
+
+    def note(self, findings: Sequence[Finding], now: float) -> None:
+        """What these visits weighed, and how long they kept their hosts."""
+        self._purse.charge_bytes(sum(finding.visit.n_bytes for finding in findings), now)
+        keep_busy(self._busy_s, findings)
+
+    def settle(self, batch: Batch, forecasts: Forecasts, now: float, said: str | None) -> Plans:
+        """Find the price for all there is, and plan everything at it."""
+        purse, price = self._purse, self._free_price
+        if not len(batch) or (purse.per_day, purse.bytes_per_day) == (None, None):
+            gap_s = self._policy.quote(batch, forecasts).gaps(price)
+            demand = float((DAY_S / gap_s).sum())
+            self.terms = Terms(self._rule, purse.per_day, price, demand, now, said, purse.bytes_per_day)
+            self.price = price
+            return self.planned(batch, forecasts, gap_s, price, now)
+        found = priced(self._asked(batch, forecasts, now))
+        self.price = found.price
+        self.terms = self._termed(found, now, said)
+        return self.planned(batch, forecasts, found.gap_s, found.prices, now)
+
+    def plans(self, batch: Batch, forecasts: Forecasts, now: float) -> Plans:
+        """For some, on the terms of the last pricing."""
+        terms = self.terms
+        if terms is None or (terms.per_day is None and terms.bytes_per_day is None):
+            gap_s = self._policy.quote(batch, forecasts).gaps(self.price)
+            return self.planned(batch, forecasts, gap_s, self.price, now)
+        n_bytes = None if self.costs is None else self.costs.n_bytes(batch.id)
+        quote = self._policy.quote(costed(batch, n_bytes, terms.mix, terms.mean_bytes), forecasts)
+        prices: Floats | float = self.price
+        if terms.dear:
+            own = [terms.dear.get(str(host), self.price) for host in batch.group.tolist()]
+            prices = np.maximum(self.price, np.array(own))
+        gap_s = quote.gaps(prices)
+        if terms.relooks is not None:
+            gap_s = Relooks(*terms.relooks).applied(batch, forecasts, gap_s)
+        return self.planned(batch, forecasts, gap_s, prices, now)
+
+    def planned(
+        self, batch: Batch, forecasts: Forecasts, gap_s: Floats, prices: Floats | float, now: float
+    ) -> Plans:
+        low, high = batch.min_gap_s * (1 + 1e-9), batch.max_gap_s * (1 - 1e-9)
+        return Plans(
+            id=batch.id,
+            since_at=batch.since_at,
+            due_at=batch.since_at + gap_s,
+            gap_s=gap_s,
+            p_changed=1.0 - forecasts.survival(gap_s),
+            per_day=forecasts.n_expected(gap_s) / gap_s * DAY_S,
+            bound=np.where(gap_s <= low, -1, np.where(gap_s >= high, 1, 0)).astype(np.int8),
+            price=prices,
+            rule=self._rule,
+            planned_at=now,
+        )
+
+    def _asked(self, batch: Batch, forecasts: Forecasts, now: float) -> Asked:
+        purse = self._purse
+        n_bytes = None if self.costs is None else self.costs.n_bytes(batch.id)
+        purse.mean_bytes = 1.0 if n_bytes is None else float(n_bytes.mean())
+        return Asked(
+            policy=self._policy,
+            batch=batch,
+            forecasts=forecasts,
+            now=now,
+            per_day=purse.per_day,
+            bytes_per_day=purse.bytes_per_day,
+            saved=purse.saved(now),
+            n_bytes=n_bytes,
+            busy_s=self._busy_s,
+            every_s=self._every_s,
+            guess=self.price,
+            relooking=self.terms is not None and self.terms.relooks is not None,
+        )
+
+    def _termed(self, found: Priced, now: float, said: str | None) -> Terms:
+        purse = self._purse
+        return Terms(
+            self._rule,
+            purse.per_day,
+            found.price,
+            found.demand_per_day,
+            now,
+            said,
+            purse.bytes_per_day,
+            mix=found.mix,
+            mean_bytes=purse.mean_bytes,
+            relooks=None if found.relooks is None else (found.relooks.soon_s, found.relooks.cycle_s),
+            dear={str(host): price for host, price in found.dear.items()},
+            busy_s={str(host): self._busy_s[host] for host in found.dear},
+        )
