@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 FOR ?= 30
+# These bring their own servers and files and wait for nobody; the others stop and kill processes, and want the cores.
+SIDE_BY_SIDE := tests/unit tests/docs tests/parity tests/store
 
 .PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
 
@@ -24,7 +26,8 @@ demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 	@.venv/bin/recrawl demo --for $(FOR)
 
 test: lint setup-browser setup-pywb ## every check and every test
-	$(PY) -m pytest
+	$(PY) -m pytest -n 2 --dist loadfile $(SIDE_BY_SIDE)
+	$(PY) -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 lint: setup-dev ## style, types, and the layers that imports keep to
 	$(PY) -m ruff check .

@@ -38,7 +38,7 @@ def made(name: str) -> Policy:
     return found
 
 
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", sorted(POLICIES))
 def test_every_policy_by_name_keeps_the_contract(name: str) -> None:
     assert made(name).name == name
     for check in policy_checks.CHECKS:

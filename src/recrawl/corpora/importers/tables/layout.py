@@ -20,6 +20,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "changed": ("changed", "change"),
 }
 TIMES = ("auto", "iso", "seconds", "milliseconds", "stamp")
+MAX_CELL = 131_072  # characters: no address, time or digest is longer
 MAX_QUOTED_LINES = 100  # that one row may go over
 MAX_LOOKED_AT = 1_000  # columns of a row that are looked at to tell which is which
 UNCLOSED = "a quotation mark is opened and not closed"
@@ -109,9 +110,11 @@ def _until_closed(following: Callable[[], Line | None]) -> list[Line]:
 
 def _cells(said: str, delimiter: str) -> Row:
     try:
-        return next(csv.reader([said], delimiter=delimiter), [])
+        cells = next(csv.reader([said], delimiter=delimiter), [])
     except csv.Error:
         return Flaw("the row cannot be read")
+    # The library has a limit too, one for the whole process, which whoever reads tables may have lifted.
+    return Flaw("the row cannot be read") if any(len(cell) > MAX_CELL for cell in cells) else cells
 
 
 def told(
