@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 FOR ?= 30
-# These bring their own servers and files and wait for nobody; the others stop and kill processes, and want the cores.
-SIDE_BY_SIDE := tests/unit tests/docs tests/parity tests/store
+# Each brings its own servers and files. The others kill processes at moments that matter, and want the cores alone.
+SIDE_BY_SIDE := $(addprefix tests/,unit docs parity store acceptance hostile replay)
 
 .PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
 
