@@ -265,4 +265,7 @@ def test_four_runs_on_one_home_share_the_work(tmp_path: Path) -> None:
     assert sum(n > 0 for n in n_told) >= 2  # whoever starts last may find nothing left to do
     with open_house(home) as house:
         assert house.store.counts(house.clock.now())["visits"] == sum(n_told)
-        assert all(standing.n_informative for _, standing, _ in house.store.resources())
+        for resource, standing, _ in house.store.resources():
+            # what leads to a host that the other runs keep busy is put off, and says so
+            said = [visit.evidence for visit in house.store.visits(resource.id)]
+            assert standing.n_informative or said[-1].startswith("wait: "), (resource.url, said)
