@@ -33,6 +33,16 @@ def compiled(function: F) -> F:
     return cast(F, made)
 
 
+def quick(function: F) -> F:
+    """Decorates a function that is compiled where numba is installed and runs as it stands where it is not:
+    slower, with the same results."""
+    try:
+        import numba  # noqa: F401
+    except ImportError:
+        return function
+    return compiled(function)
+
+
 def callable_when_compiled(*functions: Callable[..., object]) -> None:
     """Plain functions that compiled ones may call; they stay plain for everybody else."""
     from numba.extending import register_jitable

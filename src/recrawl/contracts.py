@@ -118,6 +118,24 @@ class Forecasts(Protocol):
     def pick(self, rows: Ints) -> Forecasts: ...
 
 
+class UsualForecasts(Forecasts, Protocol):
+    """What is to be expected while nothing out of the ordinary is known."""
+
+    def own_s(self, t_s: Floats) -> Floats: ...  # the own time that passes
+
+
+@runtime_checkable
+class Clocked(Protocol):
+    """Forecasts of resources that live in a time of their own. An index is read off the `usual` curve; the
+    visit is due when as much own time has passed as would have by then, sooner or later than usual."""
+
+    @property
+    def usual(self) -> UsualForecasts: ...
+    @property
+    def scatter(self) -> Floats: ...  # by what share each may come sooner or later, so that some scout
+    def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when it has passed; `most_s` at most
+
+
 @runtime_checkable
 class Learner(Protocol):
     """Learns from visits. What it keeps of one resource is a row of `width` numbers, so that the store can

@@ -18,7 +18,8 @@ from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.evaluate.bidding import bid
 from recrawl.evaluate.protocol import FIRST_GAP_S, Window
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.model import Floats, Ints
+from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.model import HOUR_S, Floats, Ints
 from recrawl.schedule.closed import EXPECTED
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.proportional import Proportional
@@ -27,6 +28,7 @@ from recrawl.schedule.policies.rules.rule import Rule
 from recrawl.schedule.policies.rules.step import FIXED
 from recrawl.simulate.columns import walk_columns
 from recrawl.simulate.floor import walk_floor
+from recrawl.simulate.rhythms import walk_rhythm
 from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import walk, walk_index
@@ -39,7 +41,7 @@ PEERS = (
 )
 NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS)
 
-DEFAULT_PREDICTOR = "gamma"  # what `index` forecasts with, unless it is told otherwise
+DEFAULT_PREDICTOR = "rhythm"  # what `index` forecasts with, unless it is told otherwise
 
 TOLERANCE = 0.005  # of the number of visits: equal cost, well within the one in a hundred that is asked for
 _N_PILOT = 1_500  # resources on which a price is looked for before all are run
@@ -141,7 +143,21 @@ class Contender:
                 goal=self.goal,
             )
         goal = EXPECTED if self.name == "proportional" else GOALS.get(self.goal)
-        if self.predictor == "gamma" and goal is not None:
+        if self.predictor == "rhythm" and goal is not None and goal != EXPECTED:
+            return walk_rhythm(
+                traces,
+                start_at=window.start_at,
+                end_at=window.end_at,
+                first_gap_s=first_gap_s,
+                min_gap_s=low_s,
+                max_gap_s=high_s,
+                price=price,
+                goal=goal,
+                predictor=Rhythm(),
+                replan_every_s=max(HOUR_S, low_s / 4.0),
+            )
+        # what is expected in the mean needs no rhythm: `proportional` goes by the Gamma filter
+        if self.predictor in ("gamma", "rhythm") and goal is not None:
             return walk_index(
                 traces,
                 start_at=window.start_at,

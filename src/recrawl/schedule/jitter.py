@@ -20,10 +20,13 @@ SHARE = 0.07  # of the gap, either way
 
 
 def jittered(quote: Quote, batch: Batch, share: float) -> JitteredQuote:
+    return JitteredQuote(quote, factors(batch, share), batch.min_gap_s, batch.max_gap_s)
+
+
+def factors(batch: Batch, share: float | Floats) -> Floats:
+    """By how much each is longer or shorter, up to a share."""
     turn = batch.id.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + batch.n_informative.astype(np.uint64)
-    return JitteredQuote(
-        quote, 1.0 + share * (2.0 * _scattered(turn) - 1.0), batch.min_gap_s, batch.max_gap_s
-    )
+    return np.asarray(1.0 + share * (2.0 * _scattered(turn) - 1.0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ The same formulas as `learn.predictors.gamma`, `learn.forecasts`, `schedule.goal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, expm1, inf, isfinite, log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p, sqrt
 
 from recrawl.compiled import compiled
-from recrawl.learn.predictors.gamma import TELLING
 from recrawl.model import Floats
 from recrawl.schedule.closed import (
     CAPTURE,
@@ -30,30 +29,6 @@ GOALS: Mapping[str, int] = {
     "capture": CAPTURE,
     "prompt": PROMPT,
 }
-
-
-@compiled
-def learned(
-    a: float, b_s: float, gap_s: float, changed: bool, shape: float, forgetting: float
-) -> tuple[float, float]:
-    """The filter's state after a visit."""
-    gap_s = max(gap_s, 1e-3)
-    kept = max(1.0 - forgetting, min(1.0, shape / a))
-    a, b_s = a * kept, b_s * kept
-    if not changed:
-        return a, b_s + gap_s
-    x = gap_s / b_s
-    grown = log1p(x)
-    p = -expm1(-a * grown)
-    first = a * -expm1(-(a + 1.0) * grown) / p
-    second = a * (a + 1.0) * -expm1(-(a + 2.0) * grown) / p
-    variance = second - first * first
-    after, after_s = a + 1.0, b_s
-    if x >= 1e-6 and isfinite(variance) and variance > 0.0 and exp(-a * grown) < 1.0:
-        after, after_s = first * (first / variance), first / variance * b_s
-    if forgetting > 0.0:
-        after_s = max(after_s, after / max(a / b_s, TELLING / gap_s))
-    return after, after_s
 
 
 @compiled

@@ -11,10 +11,11 @@ import numpy as np
 from recrawl.compiled import callable_when_compiled, compiled
 from recrawl.errors import BadInputError
 from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.learn.scalar import learned
 from recrawl.model import DAY_S, Floats, Ints
 from recrawl.schedule.policies.rules.rule import Rule
 from recrawl.schedule.policies.rules.step import FIXED, STEPS, step
-from recrawl.simulate.scalar import learned, reached_gap
+from recrawl.simulate.scalar import reached_gap
 from recrawl.simulate.traces import Traces, Visits
 
 callable_when_compiled(*STEPS)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.contracts import Forecasts, Goal, Quote
+from recrawl.contracts import Clocked, Forecasts, Goal, Quote
 from recrawl.model import Batch, Floats
 from recrawl.schedule.closed import CODES, GammaQuote, GammaRates
-from recrawl.schedule.jitter import jittered
+from recrawl.schedule.jitter import factors, jittered
 
 # Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
 # the logarithm, and read off along straight lines in log-log. With 32 points half the gaps are right to
@@ -18,6 +18,9 @@ from recrawl.schedule.jitter import jittered
 N_POINTS = 32
 # So many resources at a time stay within the processor's cache: twice as fast as all at once.
 N_TOGETHER = 4_096
+# Of the smallest gap: what is due so soon by its own time is due at the smallest gap even while that time
+# runs four times as slow as usual.
+SOONEST = 0.25
 
 
 class Index:
@@ -39,13 +42,20 @@ class Index:
         if code is not None and isinstance(forecasts, GammaRates):
             a, b_s = forecasts.gamma()
             quote: Quote = GammaQuote(code, a, b_s, weight, batch.min_gap_s, batch.max_gap_s)
+        elif isinstance(forecasts, Clocked):
+            usual = self._laid_out(batch, weight, forecasts.usual, SOONEST)
+            quote = ClockedQuote(
+                usual, forecasts, factors(batch, forecasts.scatter), batch.min_gap_s, batch.max_gap_s
+            )
         else:
             quote = self._laid_out(batch, weight, forecasts)
         return jittered(quote, batch, self.jitter) if self.jitter else quote
 
-    def _laid_out(self, batch: Batch, weight: Floats, forecasts: Forecasts) -> IndexQuote:
+    def _laid_out(
+        self, batch: Batch, weight: Floats, forecasts: Forecasts, soonest: float = 1.0
+    ) -> IndexQuote:
         share = np.linspace(0.0, 1.0, N_POINTS)[:, None]
-        low, high = np.log(batch.min_gap_s), np.log(np.maximum(batch.max_gap_s, batch.min_gap_s))
+        low, high = np.log(soonest * batch.min_gap_s), np.log(np.maximum(batch.max_gap_s, batch.min_gap_s))
         log_gap = low + share * (high - low)
         log_worth = np.empty_like(log_gap)
         for start in range(0, len(batch), N_TOGETHER):
@@ -78,3 +88,18 @@ class IndexQuote:
         inner = y0 + share * (y1 - y0)
         at_least = np.where(n_below == 0, self.log_gap[0], inner)
         return np.asarray(np.exp(np.where(n_below == N_POINTS, self.log_gap[-1], at_least)))
+
+
+@dataclass(frozen=True, slots=True)
+class ClockedQuote:
+    """Gaps in the resources' own time, as the world's clock has them."""
+
+    usual: IndexQuote
+    clock: Clocked
+    factor: Floats
+    min_gap_s: Floats
+    max_gap_s: Floats
+
+    def gaps(self, price: float | Floats) -> Floats:
+        own_s = self.clock.usual.own_s(self.usual.gaps(price)) * self.factor
+        return np.asarray(np.clip(self.clock.real_s(own_s, self.max_gap_s), self.min_gap_s, self.max_gap_s))

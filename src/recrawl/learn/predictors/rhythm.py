@@ -1,0 +1,197 @@
+"""The rhythm: a Gamma filter in each resource's own time.
+
+What it knows beyond the Gamma filter: what resources do after a change (`learn.rhythms.habits`), when those
+of one group are stirred together (`learn.rhythms.stirs`), and which of them heed that
+(`learn.rhythms.steps`). All of it is learned while it runs, from visits alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recrawl.compiled import quick
+from recrawl.learn.forecasts import GammaForecasts
+from recrawl.learn.histories import known_after_s
+from recrawl.learn.rhythms.forecasts import Rhythms
+from recrawl.learn.rhythms.habits import Habits, no_habits
+from recrawl.learn.rhythms.steps import (
+    BLANK,
+    CHANGED_AT,
+    HABIT,
+    HEED,
+    SCALE,
+    SHARE,
+    TRUST,
+    VERDICTS,
+    WIDTH,
+    T,
+    X,
+    take,
+)
+from recrawl.learn.rhythms.stirs import Stirs, no_stirs, with_room
+from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
+
+_SEVERAL = -1  # in place of the one member
+
+
+class Rhythm:
+    """Predictor `rhythm`. `shape`, `scale_days` and `forgetting` are the Gamma filter's."""
+
+    width = WIDTH
+
+    def __init__(self, *, shape: float = 0.5, scale_days: float = 10.0, forgetting: float = 0.05) -> None:
+        self.priors = Priors(shape=shape, scale_s=scale_days * DAY_S)
+        self.forgetting = forgetting
+        self.habits = no_habits()
+        self.stirs = no_stirs(0)
+        self._rows = np.empty((0, WIDTH))
+        self._slot = np.empty(0, dtype=np.int64)  # of each group: where its stirs are; -1: it has none
+        self._member = np.empty(0, dtype=np.int64)  # the only one of each group that was seen
+
+    def ground(self, priors: Priors) -> None:
+        """Believe this of resources before they were seen; what was seen of them stays."""
+        self.priors = priors
+
+    def learn(self, seen: Seen) -> None:
+        """Take in visits in the order of their times: each may teach all that come after it."""
+        if not len(seen):
+            return
+        seen = seen.pick(np.lexsort((seen.id, seen.at)))
+        self._reach(int(seen.id.max()))
+        self._gather(seen)
+        shape, scale_s = self.priors.of(seen.group)
+        _learned(
+            self._rows,
+            self.habits,
+            self.stirs,
+            self._slot,
+            self._member,
+            seen.id,
+            seen.group,
+            seen.since_at,
+            seen.at,
+            seen.changed == 1,
+            known_after_s(seen),
+            np.broadcast_to(shape, len(seen)),
+            np.broadcast_to(scale_s, len(seen)),
+            self.forgetting,
+        )
+
+    def state(self, ids: Ints, group: Ints) -> tuple[Floats, Floats]:
+        """Shape and seconds of evidence, in own time."""
+        shape, scale_s = self.priors.of(group)
+        self._reach(int(ids.max(initial=0)))
+        rows = self._rows[ids]
+        return rows[:, X] + rows[:, SHARE] * shape, rows[:, T] + rows[:, SHARE] * scale_s
+
+    def forecast(self, batch: Batch, now: float) -> Rhythms:  # noqa: ARG002 - no calendar in it
+        gamma = GammaForecasts(*self.state(batch.id, batch.group))
+        shape, scale_s = self.priors.of(batch.group)
+        rows = self._rows[batch.id]
+        since_at = np.where(np.isnan(batch.since_at), 0.0, batch.since_at)
+        anchor_at, unit_s = rows[:, CHANGED_AT], rows[:, SCALE]
+        slot = self._slots(batch.group)
+        return Rhythms(
+            gamma,
+            self.habits,
+            self.stirs,
+            since_at,
+            # who was visited since the batch was made may have changed after it: no age is below 0
+            np.where(np.isnan(anchor_at), since_at, np.minimum(anchor_at, since_at)),
+            np.where(unit_s > 0.0, unit_s, scale_s / shape),
+            rows[:, HABIT].astype(np.int64),
+            np.where(slot >= 0, 1.0 / (1.0 + np.exp(-rows[:, HEED] - TRUST)), 0.0),
+            slot,
+        )
+
+    def memory(self, ids: Ints) -> Floats:
+        if len(ids):
+            self._reach(int(ids.max()))
+        return self._rows[ids]
+
+    def recall(self, ids: Ints, rows: Floats) -> None:
+        """Put back what the store kept; rows of NaN stand for "nothing kept" and are passed over, and so is
+        what no predictor of this kind wrote."""
+        if not len(ids) or rows.shape[1] != self.width:
+            return
+        self._reach(int(ids.max()))
+        others = rows[:, [X, T, SHARE, SCALE, HABIT, VERDICTS]]
+        kept = np.isfinite(others).all(axis=1) & (others >= 0.0).all(axis=1) & np.isfinite(rows[:, HEED])
+        kept &= (rows[:, SHARE] <= 1.0) & (rows[:, HABIT] < len(self.habits.n)) & (rows[:, VERDICTS] < 8)
+        self._rows[ids[kept]] = rows[kept]
+
+    def _slots(self, group: Ints) -> Ints:
+        known = group < len(self._slot)
+        return np.where(known, self._slot[np.where(known, group, 0)] if len(self._slot) else -1, -1)
+
+    def _gather(self, seen: Seen) -> None:
+        """Room for the stirs of every group of which a second member comes now."""
+        most = int(seen.group.max())
+        if most >= len(self._slot):
+            more = max(1024, 2 * len(self._slot), most + 1) - len(self._slot)
+            self._slot = np.concatenate([self._slot, np.full(more, -1, dtype=np.int64)])
+            self._member = np.concatenate([self._member, np.zeros(more, dtype=np.int64)])
+        pairs = np.unique(np.column_stack([seen.group, seen.id]), axis=0)
+        known = self._member[pairs[:, 0]]
+        new = pairs[(known != _SEVERAL) & (known != pairs[:, 1]) & (pairs[:, 0] > 0)]
+        groups, n_new = np.unique(new[:, 0], return_counts=True)
+        groups = groups[(n_new > 1) | (self._member[groups] > 0)]
+        groups = groups[self._slot[groups] < 0]
+        used = int(self._slot.max(initial=-1)) + 1
+        if used + len(groups) > len(self.stirs.level):
+            self.stirs = with_room(self.stirs, max(16, 2 * len(self.stirs.level), used + len(groups)))
+        self._slot[groups] = used + np.arange(len(groups))
+
+    def _reach(self, highest: int) -> None:
+        """Room for this id; of whoever is new nothing is known but the prior."""
+        if highest < len(self._rows):
+            return
+        room = max(1024, 2 * len(self._rows), highest + 1)
+        grown = np.tile(np.array(BLANK), (room, 1))
+        grown[: len(self._rows)] = self._rows
+        self._rows = grown
+
+
+@quick
+def joined(slot: Ints, member: Ints, group: int, id_: int) -> int:
+    """Where the group's stirs are once this member was visited; -1 while it is the only one."""
+    if group <= 0:
+        return -1
+    if member[group] == 0:
+        member[group] = id_
+    elif member[group] != id_:
+        member[group] = _SEVERAL
+    return int(slot[group]) if member[group] == _SEVERAL else -1
+
+
+@quick
+def _learned(
+    rows: Floats,
+    habits: Habits,
+    stirs: Stirs,
+    slot: Ints,
+    member: Ints,
+    ids: Ints,
+    group: Ints,
+    since_at: Floats,
+    at: Floats,
+    changed: Floats,
+    after_s: Floats,
+    shape: Floats,
+    scale_s: Floats,
+    forgetting: float,
+) -> None:
+    for i in range(len(ids)):
+        take(
+            rows[ids[i]],
+            habits,
+            stirs,
+            joined(slot, member, group[i], ids[i]),
+            since_at[i],
+            at[i],
+            changed[i],
+            after_s[i],
+            shape[i],
+            scale_s[i],
+            forgetting,
+        )

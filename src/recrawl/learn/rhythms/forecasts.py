@@ -1,0 +1,234 @@
+"""Forecasts in own time: as habits alone have it, and as the group's stirs have it too.
+
+`Usual` goes by habits, in closed form between the habits' bins: what is to be expected while the group goes
+on as it mostly does. A goal's index is read off it, since nobody knows of stirs to come. `Rhythms` adds what
+is known of the stirs since the last visit: it tells how likely a change is by now, and when as much own time
+has passed as the index asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import expm1, log1p
+
+import numpy as np
+
+from recrawl.compiled import quick
+from recrawl.learn.forecasts import GammaForecasts
+from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
+from recrawl.learn.rhythms.steps import Beat, real_s
+from recrawl.learn.rhythms.stirs import Stirs, rate_at
+from recrawl.model import Floats, Ints
+
+# How much sooner or later than its time a resource that heeds its group is due: the first ones are the scouts
+# whose visits tell the others whether to come.
+SCATTER = 0.3
+
+
+@dataclass(frozen=True)
+class Usual:
+    """Own time passes at `factor` (one row for each resource, one column for each bin of its habit), from
+    `start_s` after the last visit on; bins that are over begin at 0, and the last that does holds."""
+
+    gamma: GammaForecasts
+    factor: Floats  # (n, N_BINS)
+    start_s: Floats  # (n, N_BINS)
+
+    def own_s(self, t_s: Floats) -> Floats:
+        bin_, row = self._bins(t_s)
+        own, _, _ = self._starts
+        return np.asarray(own[row, bin_] + self.factor[row, bin_] * (t_s - self.start_s[row, bin_]))
+
+    def survival(self, t_s: Floats) -> Floats:
+        return self.gamma.survival(self.own_s(t_s))
+
+    def survival_integral(self, t_s: Floats) -> Floats:
+        bin_, row = self._bins(t_s)
+        own, integral, _ = self._starts
+        begun = own[row, bin_]
+        grown = self.gamma.survival_integral(self.own_s(t_s)) - self.gamma.survival_integral(begun)
+        return np.asarray(integral[row, bin_] + grown / self.factor[row, bin_])
+
+    def survival_slope(self, t_s: Floats) -> Floats:
+        bin_, row = self._bins(t_s)
+        return self.gamma.survival_slope(self.own_s(t_s)) * self.factor[row, bin_]
+
+    def n_expected(self, t_s: Floats) -> Floats:
+        return self.gamma.n_expected(self.own_s(t_s))
+
+    def n_expected_integral(self, t_s: Floats) -> Floats:
+        bin_, row = self._bins(t_s)
+        own, _, integral = self._starts
+        rest_s = t_s - self.start_s[row, bin_]
+        grown = own[row, bin_] * rest_s + self.factor[row, bin_] * rest_s * rest_s / 2.0
+        return np.asarray((integral[row, bin_] + grown) * self.gamma.a / self.gamma.b_s)
+
+    def pick(self, rows: Ints) -> Usual:
+        return Usual(self.gamma.pick(rows), self.factor[rows], self.start_s[rows])
+
+    def _bins(self, t_s: Floats) -> tuple[Ints, Ints]:
+        bin_ = np.full(np.shape(t_s), -1, dtype=np.int64)
+        for start_s in self.start_s.T:
+            bin_ += start_s <= t_s
+        return np.maximum(bin_, 0), np.broadcast_to(np.arange(len(self.factor)), bin_.shape)
+
+    @cached_property
+    def _starts(self) -> tuple[Floats, Floats, Floats]:
+        """Where each bin begins: own time, the integral of S, and that of own time."""
+        wide_s = np.diff(self.start_s, axis=1)
+        zero = np.zeros((len(wide_s), 1))
+        own = np.concatenate([zero, np.cumsum(wide_s * self.factor[:, :-1], axis=1)], axis=1)
+        gained = np.diff(self.gamma.survival_integral(own.T).T, axis=1) / self.factor[:, :-1]
+        survival = np.concatenate([zero, np.cumsum(gained, axis=1)], axis=1)
+        passed = wide_s * (own[:, :-1] + own[:, 1:]) / 2.0
+        return own, survival, np.concatenate([zero, np.cumsum(passed, axis=1)], axis=1)
+
+
+@dataclass(frozen=True)
+class Rhythms:
+    """`stirs` is the predictor's own: the forecasts hold until that learns again."""
+
+    gamma: GammaForecasts
+    habits: Habits
+    stirs: Stirs
+    since_at: Floats
+    anchor_at: Floats
+    unit_s: Floats
+    habit: Ints
+    heed: Floats
+    slot: Ints
+
+    @cached_property
+    def usual(self) -> Usual:
+        start_s = np.zeros((len(self.habit), N_BINS))
+        for bin_ in range(1, N_BINS):
+            begun_at = self.anchor_at + self.unit_s * end_of(bin_ - 1)
+            start_s[:, bin_] = np.maximum(begun_at - self.since_at, 0.0)
+        return Usual(self.gamma, self.habits.factor[self.habit], start_s)
+
+    @property
+    def scatter(self) -> Floats:
+        return SCATTER * self.heed
+
+    def real_s(self, own_s: Floats, most_s: Floats) -> Floats:
+        """How long after the last visit so much own time has passed, or `most_s` if that is sooner."""
+        return _real_s(self.habits, self.stirs, *self._beats, own_s, most_s)
+
+    def survival(self, t_s: Floats) -> Floats:
+        return self.gamma.survival(self._scanned(t_s)[0])
+
+    def survival_integral(self, t_s: Floats) -> Floats:
+        return self._scanned(t_s)[1]
+
+    def survival_slope(self, t_s: Floats) -> Floats:
+        own, _, _, rate = self._scanned(t_s)
+        return self.gamma.survival_slope(own) * rate
+
+    def n_expected(self, t_s: Floats) -> Floats:
+        return self.gamma.n_expected(self._scanned(t_s)[0])
+
+    def n_expected_integral(self, t_s: Floats) -> Floats:
+        return np.asarray(self._scanned(t_s)[2] * self.gamma.a / self.gamma.b_s)
+
+    def pick(self, rows: Ints) -> Rhythms:
+        kept = (one[rows] for one in self._beats)
+        return Rhythms(self.gamma.pick(rows), self.habits, self.stirs, *kept)  # type: ignore[arg-type]
+
+    @property
+    def _beats(self) -> tuple[Floats, Floats, Floats, Ints, Floats, Ints]:
+        return self.since_at, self.anchor_at, self.unit_s, self.habit, self.heed, self.slot
+
+    def _scanned(self, t_s: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Own time, the integrals of S and of own time, and how fast own time runs, at these times."""
+        times = np.atleast_2d(np.asarray(t_s, dtype=np.float64))
+        a, b_s = self.gamma.gamma()
+        shape = np.shape(t_s)
+        found = _scan(self.habits, self.stirs, *self._beats, a, b_s, times)
+        return tuple(one.reshape(shape) for one in found)  # type: ignore[return-value]
+
+
+@quick
+def _real_s(
+    habits: Habits,
+    stirs: Stirs,
+    since_at: Floats,
+    anchor_at: Floats,
+    unit_s: Floats,
+    habit: Ints,
+    heed: Floats,
+    slot: Ints,
+    own: Floats,
+    most_s: Floats,
+) -> Floats:
+    found = np.empty(len(own))
+    for i in range(len(own)):
+        beat = Beat(since_at[i], anchor_at[i], unit_s[i], habit[i], heed[i], slot[i])
+        found[i] = real_s(habits, stirs, beat, own[i], most_s[i])
+    return found
+
+
+@quick
+def _scan(
+    habits: Habits,
+    stirs: Stirs,
+    since_at: Floats,
+    anchor_at: Floats,
+    unit_s: Floats,
+    habit: Ints,
+    heed: Floats,
+    slot: Ints,
+    a: Floats,
+    b_s: Floats,
+    times: Floats,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    own, survived, passed, rates = (
+        np.zeros(times.shape),
+        np.zeros(times.shape),
+        np.zeros(times.shape),
+        np.zeros(times.shape),
+    )
+    for k in range(times.shape[0]):
+        for i in range(times.shape[1]):
+            beat = Beat(since_at[i], anchor_at[i], unit_s[i], habit[i], heed[i], slot[i])
+            own[k, i], survived[k, i], passed[k, i], rates[k, i] = _scanned(
+                habits, stirs, beat, a[i], b_s[i], times[k, i]
+            )
+    return own, survived, passed, rates
+
+
+@quick
+def _scanned(
+    habits: Habits, stirs: Stirs, beat: Beat, a: float, b_s: float, t_s: float
+) -> tuple[float, float, float, float]:
+    own, survived, passed, rate = 0.0, 0.0, 0.0, 1.0
+    at, until_at = beat.since_at, beat.since_at + t_s
+    bin_ = bin_of((at - beat.anchor_at) / beat.unit_s)
+    while True:
+        end_at = np.inf
+        if bin_ < N_BINS - 1:
+            end_at = beat.anchor_at + beat.unit_s * end_of(bin_)
+        while at < end_at:
+            rate, stop_at = 1.0, end_at
+            if beat.heed > 0.0:
+                rate, stop_at = rate_at(stirs, beat.slot, at)
+                rate = 1.0 - beat.heed + beat.heed * rate
+                stop_at = max(min(stop_at, end_at), at + 1e-3)
+            rate *= habits.factor[beat.habit, bin_]
+            inside_s = min(stop_at, until_at) - at
+            before, own = own, own + rate * inside_s
+            survived += (integral(a, b_s, own) - integral(a, b_s, before)) / rate
+            passed += inside_s * (before + own) / 2.0
+            if stop_at > until_at:
+                return own, survived, passed, rate
+            at = stop_at
+        bin_ = min(bin_ + 1, N_BINS - 1)
+
+
+@quick
+def integral(a: float, b_s: float, x_s: float) -> float:
+    """Of S from 0 to x, where the rate is Gamma(a, b_s)."""
+    grown = log1p(x_s / b_s)
+    power = (1.0 - a) * grown
+    over = 1.0 + power / 2.0 if abs(power) < 1e-8 else expm1(power) / power
+    return b_s * grown * over

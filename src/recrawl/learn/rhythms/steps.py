@@ -1,0 +1,228 @@
+"""One resource's own time, and what a visit teaches.
+
+A resource changes at its own rate in its own time. That runs faster or slower than the world's: by its habit
+after a change, and by its group's stirs as far as it heeds them. The Gamma filter learns the rate in own
+time, so that a burst or a quiet week of the whole group is not taken for the resource's nature.
+"""
+
+from __future__ import annotations
+
+from math import exp, isfinite, isnan, log, log1p
+from typing import NamedTuple
+
+import numpy as np
+
+from recrawl.compiled import quick
+from recrawl.learn.predictors.gamma import TELLING
+from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, count, end_of, row_after, settle, share_of
+from recrawl.learn.rhythms.stirs import (
+    Stirs,
+    first_cell,
+    make_ready,
+    n_covered,
+    rate_at,
+    stir,
+    stirred_s,
+    width_s,
+)
+from recrawl.learn.scalar import faded, informed
+from recrawl.model import DAY_S, Floats
+
+WIDTH = 8
+X, T, SHARE, CHANGED_AT, SCALE, HABIT, HEED, VERDICTS = range(WIDTH)
+BLANK = (0.0, 0.0, 1.0, np.nan, 0.0, 0.0, 0.0, 0.0)
+
+# Log odds that a resource of a group goes with it, before anything is seen: they mostly do.
+TRUST = 1.0
+FADING = 0.02  # share of the evidence for heeding let go at each visit
+SURE = 1e-3
+SHORTEST_S, LONGEST_S = 60.0, 365 * DAY_S  # between them lies a habit's unit
+
+
+class Beat(NamedTuple):
+    """Where a resource stands in its habit and its group: all that its own time depends on."""
+
+    since_at: float
+    anchor_at: float  # when its last change was seen
+    unit_s: float  # its mean time between changes, by then
+    habit: int
+    heed: float  # 0: not at all; 1: wholly
+    slot: int
+
+
+@quick
+def heeded(odds: float, slot: int) -> float:
+    return 1.0 / (1.0 + exp(-odds - TRUST)) if slot >= 0 else 0.0
+
+
+@quick
+def beat_of(row: Floats, since_at: float, slot: int, mean_s: float) -> Beat:
+    """`mean_s` is the mean time between changes that is believed of whoever was never seen to change."""
+    seen = not isnan(row[CHANGED_AT])
+    return Beat(
+        since_at,
+        row[CHANGED_AT] if seen else since_at,
+        row[SCALE] if row[SCALE] > 0.0 else mean_s,
+        int(row[HABIT]),
+        heeded(row[HEED], slot),
+        slot,
+    )
+
+
+@quick
+def own_s(habits: Habits, stirs: Stirs, beat: Beat, until_at: float) -> float:
+    """How much own time passes from the last visit to this moment."""
+    total, at = 0.0, beat.since_at
+    bin_ = bin_of((at - beat.anchor_at) / beat.unit_s)
+    while at < until_at:
+        end_at = until_at
+        if bin_ < N_BINS - 1:
+            end_at = min(until_at, beat.anchor_at + beat.unit_s * end_of(bin_))
+        if end_at > at:
+            passed_s = (1.0 - beat.heed) * (end_at - at)
+            if beat.heed > 0.0:
+                passed_s += beat.heed * stirred_s(stirs, beat.slot, at, end_at)
+            total += habits.factor[beat.habit, bin_] * passed_s
+            at = end_at
+        bin_ = min(bin_ + 1, N_BINS - 1)
+    return float(total)
+
+
+@quick
+def real_s(habits: Habits, stirs: Stirs, beat: Beat, own: float, most_s: float) -> float:
+    """How long after the last visit so much own time has passed, or `most_s` if that is sooner."""
+    at, until_at = beat.since_at, beat.since_at + most_s
+    bin_ = bin_of((at - beat.anchor_at) / beat.unit_s)
+    while at < until_at:
+        end_at = until_at
+        if bin_ < N_BINS - 1:
+            end_at = min(until_at, beat.anchor_at + beat.unit_s * end_of(bin_))
+        while at < end_at:
+            rate, stop_at = 1.0, end_at
+            if beat.heed > 0.0:
+                rate, stop_at = rate_at(stirs, beat.slot, at)
+                rate = 1.0 - beat.heed + beat.heed * rate
+                stop_at = max(min(stop_at, end_at), at + 1e-3)
+            rate *= habits.factor[beat.habit, bin_]
+            if rate * (stop_at - at) >= own:
+                return float(min(at + own / rate - beat.since_at, most_s))
+            own -= rate * (stop_at - at)
+            at = stop_at
+        bin_ = min(bin_ + 1, N_BINS - 1)
+    return most_s
+
+
+@quick
+def take(
+    row: Floats,
+    habits: Habits,
+    stirs: Stirs,
+    slot: int,
+    since_at: float,
+    at: float,
+    changed: bool,
+    after_s: float,
+    shape: float,
+    scale_s: float,
+    forgetting: float,
+) -> None:
+    """Learn from a visit: the resource's row, its group's stirs, everybody's habits.
+
+    `after_s` is how long before the visit the change was, where that is known, else NaN.
+    """
+    first = isnan(row[CHANGED_AT])
+    beat = beat_of(row, since_at, slot, scale_s / shape)
+    gap_s = max(at - since_at, 1e-3)
+    a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
+    passed_s = max(own_s(habits, stirs, beat, at), 1e-6 * gap_s)
+    per_s = min(a / b_s, TELLING / gap_s)
+    if not first:  # of the first gap nobody knows how long ago a change was
+        _form(habits, stirs, beat, at, changed, per_s, per_s * passed_s)
+        if slot >= 0:
+            _heed(row, habits, stirs, beat, at, changed, a, b_s)
+    if slot >= 0:
+        _stir(habits, stirs, beat, at, changed, per_s, a, b_s)
+    kept = faded(a, shape, forgetting)
+    a, b_s, share = a * kept, b_s * kept, row[SHARE] * kept
+    if isfinite(after_s):
+        event_at = at - after_s
+        later = Beat(event_at, event_at, beat.unit_s, row_after(int(row[VERDICTS])), beat.heed, slot)
+        a, b_s = a + 1.0, b_s + own_s(habits, stirs, later, at)
+    else:
+        a, b_s = informed(a, b_s, passed_s, changed, forgetting)
+    row[X], row[T], row[SHARE] = max(a - share * shape, 0.0), max(b_s - share * scale_s, 0.0), share
+    if first:
+        row[CHANGED_AT] = since_at
+    if changed:
+        row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
+        row[SCALE] = min(max(b_s / a, SHORTEST_S), LONGEST_S)
+        row[HABIT] = float(row_after(int(row[VERDICTS])))
+    row[VERDICTS] = float((2 * int(row[VERDICTS]) + (1 if changed else 0)) & 7)
+
+
+@quick
+def _heed(
+    row: Floats,
+    habits: Habits,
+    stirs: Stirs,
+    beat: Beat,
+    at: float,
+    changed: bool,
+    a: float,
+    b_s: float,
+) -> None:
+    """Whether the group's clock foretold this better than the world's."""
+    odds = 0.0
+    for heed in (0.0, 1.0):
+        alone = Beat(beat.since_at, beat.anchor_at, beat.unit_s, beat.habit, heed, beat.slot)
+        quiet = exp(-a * log1p(own_s(habits, stirs, alone, at) / b_s))
+        quiet = min(max(quiet, SURE), 1.0 - SURE)
+        told = log(1.0 - quiet if changed else quiet)
+        odds += told if heed > 0.0 else -told
+    row[HEED] = (1.0 - FADING) * row[HEED] + odds
+
+
+@quick
+def _stir(
+    habits: Habits,
+    stirs: Stirs,
+    beat: Beat,
+    at: float,
+    changed: bool,
+    per_s: float,
+    a: float,
+    b_s: float,
+) -> None:
+    slot = beat.slot
+    make_ready(stirs, slot, at - beat.since_at, at)
+    low = first_cell(stirs, slot, beat.since_at)
+    wide_s = width_s(stirs.level[slot])
+    factor = np.ones(max(n_covered(stirs, slot, beat.since_at, at), 1))
+    for k in range(len(factor)):
+        age_s = max((low + k + 0.5) * wide_s - beat.anchor_at, 0.0)
+        factor[k] = habits.factor[beat.habit, bin_of(age_s / beat.unit_s)]
+    stir(stirs, slot, beat.since_at, at, changed, per_s, a, b_s, beat.heed, factor)
+
+
+@quick
+def _form(
+    habits: Habits, stirs: Stirs, beat: Beat, at: float, changed: bool, per_s: float, expected: float
+) -> None:
+    """Everybody's habit, by what this visit found."""
+    share = share_of(expected, changed)
+    since_at = beat.since_at
+    start = bin_of((since_at - beat.anchor_at) / beat.unit_s)
+    bin_ = start
+    while since_at < at:
+        end_at = at
+        if bin_ < N_BINS - 1:
+            end_at = min(at, beat.anchor_at + beat.unit_s * end_of(bin_))
+        if end_at > since_at:
+            passed_s = (1.0 - beat.heed) * (end_at - since_at)
+            if beat.heed > 0.0:
+                passed_s += beat.heed * stirred_s(stirs, beat.slot, since_at, end_at)
+            count(habits, beat.habit, bin_, per_s * passed_s, share)
+            since_at = end_at
+        bin_ = min(bin_ + 1, N_BINS - 1)
+    for touched in range(start, N_BINS):
+        settle(habits, beat.habit, touched)
