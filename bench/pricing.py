@@ -1,7 +1,8 @@
 """How long a price takes to find for ten million resources, and to pick what is due next; one core.
 
-    repricing   from columns in memory: the Gamma filter's forecasts, the price of a budget of one visit in
-                five days and resource, and every gap at it
+    learning    what a visit costs a predictor, many at once and 64 at a time as a run brings them
+    repricing   from columns in memory: the predictor's forecasts, the price of a budget of one visit in five
+                days and resource, and every gap at it
     due         in memory: the next of ten million in the order of their due times, one after the other, each
                 planned anew; in SQLite: claims of 64 from a store with a million
 
@@ -20,8 +21,10 @@ from pathlib import Path
 
 import numpy as np
 
+from recrawl.contracts import Predictor
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.model import DAY_S, Batch, Floats, NewResource, Plans
+from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.model import DAY_S, Batch, Floats, NewResource, Plans, Seen
 from recrawl.pricing import Asked, priced
 from recrawl.remember.sqlite.store import SqliteStore
 from recrawl.schedule.budget import price_for
@@ -30,17 +33,34 @@ from recrawl.schedule.optimum import optimum
 from recrawl.schedule.policies.index import Index
 
 NOW = 1.8e9
+PER_HOST = 100
+N_LEARNED = 3  # visits of each
 
 
-def watched(n: int) -> tuple[Batch, GammaFilter]:
+def watched(n: int, predictor: Predictor) -> Batch:
     rng = np.random.default_rng(0)
     rate_per_day = np.clip(np.exp(rng.normal(np.log(0.1), 1.5, n)), 1e-4, 20.0)
     a = rng.lognormal(0.5, 0.7, n)
-    predictor = GammaFilter()
     ids = np.arange(1, n + 1)
-    predictor.recall(ids, np.column_stack([a, a / rate_per_day * DAY_S]))
+    group = 1 + ids % max(1, n // PER_HOST)
+    predictor.recall(ids, np.column_stack([a, a / rate_per_day * DAY_S, np.zeros(n)]))
     zeros = np.zeros(n, dtype=np.int64)
-    batch = Batch(
+    for visits in range(N_LEARNED):
+        gap_s = DAY_S * rng.uniform(2.0, 8.0, n)
+        at = NOW - DAY_S * (10.0 * (N_LEARNED - visits) + rng.uniform(0.0, 5.0, n))
+        changed = (rng.random(n) < -np.expm1(-rate_per_day * gap_s / DAY_S)).astype(np.int8)
+        seen = Seen(
+            id=ids, since_at=at - gap_s, at=at, changed=changed, event_at=np.full(n, np.nan), group=group
+        )
+        begun = time.process_time()
+        predictor.learn(seen)
+        many_s = (time.process_time() - begun) / n
+    begun = time.process_time()
+    for rows in np.split(rng.permutation(n)[:6_400], 100):
+        predictor.learn(replace(seen.pick(rows), since_at=seen.at[rows], at=seen.at[rows] + DAY_S))
+    few_s = (time.process_time() - begun) / 6_400
+    print(f"  learning: {1e6 * many_s:.1f} microseconds a visit of many, {1e6 * few_s:.1f} of 64 together")
+    return Batch(
         id=ids,
         weight=np.ones(n),
         min_gap_s=np.full(n, 3_600.0),
@@ -51,12 +71,12 @@ def watched(n: int) -> tuple[Batch, GammaFilter]:
         n_changes=zeros,
         n_failures=zeros,
         bits=zeros.astype(np.uint64),
+        group=group,
     )
-    return batch, predictor
 
 
-def repricing(n: int) -> Floats:
-    batch, predictor = watched(n)
+def repricing(n: int, predictor: Predictor) -> Floats:
+    batch = watched(n, predictor)
     shares = np.random.default_rng(2).random(n)
     for goal in (Fresh(), FreshHarmonic(), Capture(), Prompt()):
         policy = Index(goal, jitter=0.07)
@@ -155,9 +175,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--resources", type=int, default=10_000_000)
     parser.add_argument("--stored", type=int, default=1_000_000)
+    parser.add_argument("--predictor", choices=["gamma", "rhythm"], default="rhythm")
     said = parser.parse_args()
-    print(f"repricing {said.resources:,} resources")
-    due_at = repricing(said.resources)
+    print(f"repricing {said.resources:,} resources, {PER_HOST} on each host, with predictor {said.predictor}")
+    due_at = repricing(said.resources, GammaFilter() if said.predictor == "gamma" else Rhythm())
     print("picking what is due next")
     picking(due_at)
     if said.stored:

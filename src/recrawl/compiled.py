@@ -7,12 +7,16 @@ is kept beside the source, or in the user's cache folder, so that only the first
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from recrawl.errors import BadInputError
 
 F = TypeVar("F", bound=Callable[..., object])
+
+_quick: list[Callable[..., object]] = []  # of which no compiler has heard yet
 
 
 def compiled(function: F) -> F:
@@ -24,6 +28,8 @@ def compiled(function: F) -> F:
             "Replaying histories needs numba, which is not installed; install it with "
             "`pip install 'recrawl[simulate]'`."
         ) from error
+    callable_when_compiled(*_quick)
+    _quick.clear()
     # Division by zero gives infinity, as in NumPy; other threads may run meanwhile.
     try:
         made = njit(cache=True, nogil=True, error_model="numpy")(function)
@@ -34,13 +40,33 @@ def compiled(function: F) -> F:
 
 
 def quick(function: F) -> F:
-    """Decorates a function that is compiled where numba is installed and runs as it stands where it is not:
-    slower, with the same results."""
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        return function
-    return compiled(function)
+    """Decorates a function that compiled ones may call. For everybody else it stays as it is, slower and with
+    the same results: no numba is needed, nor waited for."""
+    _quick.append(function)
+    return function
+
+
+def hurried(function: F) -> F:
+    """Decorates a function of `quick` ones: called, it is compiled where numba is installed. `plain` is the
+    function as it stands, for when there is too little to do to wait for a compiler."""
+    made: list[F] = []
+
+    @wraps(function)
+    def call(*args: object) -> object:
+        if not made:
+            made.append(compiled(function) if can_compile() else function)
+        return made[0](*args)
+
+    return cast(F, call)
+
+
+def plain(function: F) -> F:
+    """What was decorated with `hurried`, as it stands."""
+    return cast(F, function.__wrapped__)  # type: ignore[attr-defined]
+
+
+def can_compile() -> bool:
+    return find_spec("numba") is not None
 
 
 def callable_when_compiled(*functions: Callable[..., object]) -> None:

@@ -21,6 +21,7 @@ from recrawl.contracts import Policy, Predictor, Store
 from recrawl.errors import StoreError
 from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
 from recrawl.grounds import Grounds
+from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import Adoption, Completion, Lease, Plan, Standing, Visit
 from recrawl.purse import Purse
@@ -69,6 +70,7 @@ class Loop:
         self.tariff = Tariff(policy, rule, self.purse, free_price=free_price, every_s=reprice_every_s)
         self._memories = Memories(predictor, policy, self.tariff.costs)
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
+        self._lore = Lore(store, predictor)
 
     @property
     def per_day(self) -> float | None:
@@ -84,10 +86,17 @@ class Loop:
         return self.tariff.price
 
     def start(self, now: float) -> None:
-        """Take up the priors of the last run, and its price if it was found for the same rule and budget."""
+        """Take up the priors and the lore of the last run, and its price if it was found for the same rule
+        and budget."""
         self._grounds.take_up()
+        self._lore.take_up()
         if (terms := noted_terms(self.store)) is not None:
             self.tariff.take_up(terms, now)
+
+    def finish(self) -> None:
+        """Nothing more comes for now: what was counted since the last pricing is noted for those to come."""
+        with suppress(StoreError):  # the visits are recorded all the same
+            self._lore.put()
 
     def due(self, now: float, limit: int) -> list[Lease]:
         """Claim what may be visited now, the longest overdue first, at most one resource a host."""
@@ -128,9 +137,10 @@ class Loop:
         return -inf if terms is None else terms.priced_at + self.reprice_every_s
 
     def must_reprice(self, now: float) -> bool:
-        """Whether the price is old, or what it was found for has changed since."""
+        """Whether the price is old, or what it was found for has changed since; or whether this worker does
+        not know yet what visits have told of each other's resources."""
         terms = self.tariff.terms
-        if terms is None or now >= self.reprice_at:
+        if terms is None or self._lore.behind or now >= self.reprice_at:
             return True
         rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
         return rested and self.store.note("said") != terms.said
@@ -151,7 +161,8 @@ class Loop:
         if isnan(self.price):
             self.reprice(now)
         self._memories.remember(findings)
-        self._memories.learn(seen(findings))
+        told = seen(findings)
+        self._memories.learn(told)
         self._memories.weigh(findings)
         standings = [stepped(finding) for finding in findings]
         plans = self._plans(findings, standings, now)
@@ -176,6 +187,7 @@ class Loop:
             for i, (finding, standing, plan) in enumerate(zip(findings, standings, plans, strict=True))
         ]
         accepted = self.store.complete(done, files)
+        self._lore.learned(told)
         self.tariff.note(findings, now)
         return [
             Absorbed(finding.visit, plan, ok)
@@ -197,7 +209,9 @@ class Loop:
         """
         if isnan(self.price):
             self.reprice(now)
-        self._memories.adopt(chains, lambda: self._grounds.grounded(fresh()))
+        self._lore.learned(
+            self._memories.adopt(chains, lambda: self._lore.share_with(self._grounds.grounded(fresh())))
+        )
         ids = np.array([chain.findings[0].visit.resource_id for chain in chains], dtype=np.int64)
         standings = [chain.adopted() for chain in chains]
         plans = self._plans([chain.findings[-1] for chain in chains], standings, now)
@@ -217,6 +231,7 @@ class Loop:
         self._memories.recall(batch.id, memory)
         if len(batch):
             self._grounds.renew(batch, now)
+        self._lore.catch_up()
         plans = self.tariff.settle(batch, self.predictor.forecast(batch, now), now, said)
         # Only plans that a forecast made are made anew: a first look stays first, a retry backs off.
         self.store.replan(plans.pick(np.isfinite(batch.since_at) & (batch.n_failures == 0)))

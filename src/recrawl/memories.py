@@ -1,9 +1,9 @@
 """What predictor and policy know of each resource, as the one row that the store keeps.
 
 A row is made of sections: the predictor's, the policy's where that learns too, and what visits weigh where
-that matters. Each begins with the
-signature of whoever it belongs to, so that nobody is given another's memory for their own; and whoever stays
-keeps theirs when the other is exchanged.
+that matters. Each begins with the signature of whoever it belongs to, so that nobody is given another's
+memory for their own; and whoever stays keeps theirs when the other is exchanged. A predictor may go on from
+what another one kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from recrawl.contracts import Learner, Policy, Predictor
+from recrawl.contracts import Heir, Learner, Policy, Predictor
 from recrawl.costs import Costs
 from recrawl.finding import Chain, Finding, seen
 from recrawl.model import Bools, Floats, Ints, Seen
@@ -65,14 +65,11 @@ class Memories:
 
     def recall(self, ids: Ints, rows: Floats) -> None:
         """Put back what the store kept, each section to whoever it belongs to."""
-        start = 0
         for signature, keeper in self._keepers:
-            end = start + 1 + keeper.width
-            if rows.shape[1] < end:
-                return
-            ours = (rows[:, start] == signature) & _ends(rows, end)
-            keeper.recall(ids[ours], rows[ours, start + 1 : end])
-            start = end
+            if isinstance(keeper, Heir):
+                for name, width in keeper.forebears:
+                    _put_back(keeper, ids, rows, _signature(name), width)
+            _put_back(keeper, ids, rows, signature, keeper.width)
 
     def remember(self, findings: Sequence[Finding]) -> None:
         """The store's memory of a resource is the truth: another worker may have learned since."""
@@ -84,10 +81,12 @@ class Memories:
                 ids = np.array([finding.visit.resource_id for finding in alike], dtype=np.int64)
                 self.recall(ids, np.array([finding.lease.standing.memory for finding in alike]))
 
-    def adopt(self, chains: Sequence[Chain], fresh: Callable[[], Predictor]) -> None:
-        """Learn from visits made elsewhere; where later ones are recorded, from the whole past anew."""
+    def adopt(self, chains: Sequence[Chain], fresh: Callable[[], Predictor]) -> Seen:
+        """Learn from visits made elsewhere; where later ones are recorded, from the whole past anew. The
+        former come back."""
         self.remember([chain.findings[0] for chain in chains])
-        self.learn(seen([f for chain in chains if chain.told is None for f in chain.findings]))
+        learned = seen([f for chain in chains if chain.told is None for f in chain.findings])
+        self.learn(learned)
         for chain in chains:
             if chain.told is None:
                 continue
@@ -101,6 +100,17 @@ class Memories:
                 self._policy.learn(told)
                 self._policy.recall(ids, self._policy.memory(_NOBODY))
                 self._policy.recall(_NOBODY, blank)
+        return learned
+
+
+def _put_back(keeper: _Keeper, ids: Ints, rows: Floats, signature: float, width: int) -> None:
+    """The section under this signature, wherever it begins: others before it may have been exchanged."""
+    for start in range(rows.shape[1] - width):
+        end = start + 1 + width
+        ours = rows[:, start] == signature
+        if ours.any():
+            ours &= _ends(rows, end)
+            keeper.recall(ids[ours], rows[ours, start + 1 : end])
 
 
 def _signature(name: str) -> float:

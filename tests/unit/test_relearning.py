@@ -15,9 +15,11 @@ from recrawl.app.config import load
 from recrawl.app.policies import policy_of
 from recrawl.app.relearning import relearn
 from recrawl.cli.main import app
+from recrawl.contracts import Predictor
 from recrawl.finding import Finding
 from recrawl.grounds import noted_priors
 from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, Changed, Lease, NewResource, Outcome, Visit
 from recrawl.remember.sqlite import past
@@ -26,9 +28,9 @@ NOW = 1_700_000_000.0
 N = 40
 
 
-def opened(home: Path) -> AbstractContextManager[House]:
+def opened(home: Path, predictor: str = "gamma") -> AbstractContextManager[House]:
     home.mkdir(exist_ok=True)
-    (home / "recrawl.toml").write_text('[schedule]\npredictor = "gamma"\n')
+    (home / "recrawl.toml").write_text(f'[schedule]\npredictor = "{predictor}"\n')
     return open_house(home, config=load(home))
 
 
@@ -39,6 +41,7 @@ def looked(
     rounds: int = 6,
     fit_s: float = np.inf,
     bytes_per_day: float | None = None,
+    predictor: Predictor | None = None,
 ) -> Loop:
     """A loop that looked at everything every day; a third of it changes often, a third never."""
     rng = np.random.default_rng(5)
@@ -47,7 +50,7 @@ def looked(
     chosen, rule = policy_of(policy, "fresh", asked=False)
     loop = Loop(
         store=house.store,
-        predictor=GammaFilter(),
+        predictor=predictor or GammaFilter(),
         policy=chosen,
         rule=rule,
         per_day=None,
@@ -111,6 +114,32 @@ def test_what_was_lost_is_learned_again_to_the_last_digit(
         assert 4 * N < done.n_visits < 6 * N
         assert len(told) > done.n_visits / 7
         assert told[-1] == f"{done.n_visits} visits learned, {N} resources written"
+
+
+def test_what_resources_taught_each_other_is_learned_again_too(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", "rhythm") as house:
+        loop = looked(house, predictor=Rhythm())
+        loop.reprice(NOW + 6 * DAY_S)
+        learned, lore = memories(house), house.store.note("lore:Rhythm")
+        assert len(set(learned)) > N / 2
+        assert lore is not None
+        for noted in (json.dumps(np.ones((2, 9, 12)).tolist()), "[1.0]"):
+            forget(house)
+            house.store.note("lore:Rhythm", noted)
+            assert relearn(house).n_resources == N
+            assert repr(memories(house)) == repr(learned)  # NaN is NaN
+            assert house.store.note("lore:Rhythm") == lore
+
+
+def test_visits_are_heard_of_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(tmp_path / "home") as house:
+        looked(house, rounds=3)
+        whole, mark = house.store.heard(0, 10_000)
+        monkeypatch.setattr(past, "_N_TOLD", 7)
+        (newest, again), (since, _) = house.store.heard(0, 40), house.store.heard(1, 10_000)
+        assert again == mark
+        assert (newest.at.tolist(), since.at.tolist()) == (whole.at[-40:].tolist(), whole.at.tolist())
+        assert len(house.store.heard(1, 10)[0]) <= 10
 
 
 def test_what_visits_weigh_is_taken_over(tmp_path: Path) -> None:

@@ -86,6 +86,38 @@ def test_a_page_that_is_hard_to_judge_holds_up_nobody_else() -> None:
     assert max(at for host, at in when.items() if host != "hard") < HARD_S / 2
 
 
+def test_a_run_that_ends_says_so_to_the_loop() -> None:
+    class Ending(Loop):
+        n_visits: int | None = None
+
+        def finish(self) -> None:
+            self.n_visits = self.store.counts(WallClock().now())["visits"]
+            super().finish()
+
+    store = MemoryStore()
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(3)], WallClock().now())
+    loop = Ending(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=None)
+
+    async def main() -> None:
+        detectors = {"exact": Exact(), "text": Exact()}
+        runner = Runner(
+            loop=loop,
+            fetcher=Instant(),
+            archive=Shelf(),
+            detectors=detectors,
+            choose=lambda *_, **__: "exact",
+            clock=WallClock(),
+            min_delay_s=0.0,
+        )
+        try:
+            await runner.run(once=True)
+        finally:
+            await runner.aclose()
+
+    asyncio.run(main())
+    assert loop.n_visits == 3  # after the last of them
+
+
 class Strange(Pondering):
     """Says that it takes no time, and fails over some."""
 

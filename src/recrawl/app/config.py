@@ -77,7 +77,11 @@ class Schedule(_Section):
         description="How gaps are chosen: index (by worth and price), proportional, uniform, round-robin, or "
         "a rule that knows no price, such as nutch (docs/howto/choose-a-policy.md).",
     )
-    predictor: str = Field("gamma", description="What forecasts changes.")
+    predictor: str = Field(
+        "rhythm",
+        description="What forecasts changes: rhythm (each resource's rate, what resources do after a change, "
+        "and what is going on at their hosts) or gamma (each resource's rate alone).",
+    )
     reprice_every: Seconds = Field(HOUR_S, description="How often the price is found anew.")
 
     @property

@@ -105,6 +105,7 @@ class Work:
         busy: list[str] = []
         while together := list(islice(urls, N_SIDE_BY_SIDE)):
             busy += self._side_by_side(adopter, together, last=last)
+        loop.finish()
         return busy
 
     def _side_by_side(self, adopter: Adopter, urls: Sequence[str], *, last: bool) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 from recrawl.app.build import House
 from recrawl.contracts import Store
 from recrawl.costs import Costs
+from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import Floats, Ints
 
@@ -31,6 +32,8 @@ def relearn(house: House, tell: Callable[[str], object] = lambda _: None) -> Rel
         return Relearned(0, 0, 0)
     loop = house.loop(as_last=True)
     loop.start(house.clock.now())  # on the ground that is noted
+    lore = Lore(house.store, loop.predictor)
+    lore.begin_anew()
     costs = loop.tariff.costs
     memories = Memories(loop.predictor, loop.policy, costs)
     # Looked up before: whoever is visited from now on is told from the others by it. What visits weigh is not
@@ -41,6 +44,7 @@ def relearn(house: House, tell: Callable[[str], object] = lambda _: None) -> Rel
         memories.learn(seen)
         n_visits += len(seen)
         tell(f"{n_visits:,} visits learned")
+    lore.put_anew()
     n_new = 0
     for start in range(0, len(ids), _CHUNK):
         some = slice(start, start + _CHUNK)

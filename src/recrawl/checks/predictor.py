@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from recrawl.contracts import Predictor
+from recrawl.contracts import Predictor, Shared
 from recrawl.learn.priors import Grounded
 from recrawl.model import DAY_S, Batch, Priors, Seen
 
@@ -96,11 +97,12 @@ def check_forecasting_changes_nothing(make: MakePredictor) -> None:
     first = predictor.forecast(batch, 2e9).survival(np.full(10, DAY_S))
     second = predictor.forecast(batch, 2e9).survival(np.full(10, DAY_S))
     assert np.array_equal(first, second)
-    assert np.array_equal(before, predictor.memory(batch.id))
+    assert np.array_equal(before, predictor.memory(batch.id), equal_nan=True)
 
 
 def check_memory_carries_all_that_was_learned(make: MakePredictor) -> None:
-    """Memory put into a fresh predictor makes it forecast and learn as the old one does."""
+    """Memory put into a fresh predictor makes it forecast and learn as the old one does; with the lore, where
+    resources teach each other."""
     old, new = make(), make()
     visits = sample_visits(10)
     old.learn(visits)
@@ -108,6 +110,10 @@ def check_memory_carries_all_that_was_learned(make: MakePredictor) -> None:
     rows = old.memory(batch.id)
     assert rows.shape == (10, old.width)
     new.recall(batch.id, rows)
+    if isinstance(old, Shared) and isinstance(new, Shared):
+        lore = old.lore()
+        old.take_lore(lore)  # as workers do that have noted it
+        new.take_lore(lore)
     later = sample_visits(10, seed=1)
     old.learn(later)
     new.learn(later)
@@ -122,7 +128,7 @@ def check_rows_of_nan_are_passed_over(make: MakePredictor) -> None:
     ids = np.array([1, 2, 3])
     before = predictor.memory(ids).copy()
     predictor.recall(ids, np.full((3, predictor.width), np.nan))
-    assert np.array_equal(before, predictor.memory(ids))
+    assert np.array_equal(before, predictor.memory(ids), equal_nan=True)
 
 
 def check_a_batch_is_its_rows(make: MakePredictor) -> None:
@@ -133,7 +139,7 @@ def check_a_batch_is_its_rows(make: MakePredictor) -> None:
     for row in np.argsort(visits.at, kind="stable"):
         apart.learn(visits.pick(np.array([row])))
     ids = np.arange(1, 7)
-    assert np.allclose(together.memory(ids), apart.memory(ids))
+    assert np.allclose(together.memory(ids), apart.memory(ids), equal_nan=True)
 
 
 def check_change_makes_change_likelier(make: MakePredictor) -> None:
@@ -167,10 +173,48 @@ def check_other_priors_change_beliefs_and_no_memory(make: MakePredictor) -> None
     for shape, scale_days in ((4.0, 1.0), (0.1, 100.0)):
         predictor.ground(Priors(shape=shape, scale_s=scale_days * DAY_S))
         survival.append(predictor.forecast(batch, 2e9).survival(np.full(30, DAY_S)))
-    assert np.array_equal(before, predictor.memory(batch.id))
+    assert np.array_equal(before, predictor.memory(batch.id), equal_nan=True)
     assert (survival[0][10:] < survival[1][10:]).all()
     moved = survival[1] - survival[0]
     assert moved[:10].mean() < moved[10:].mean()
+
+
+def check_lore_adds_up_and_can_be_begun_anew(make: MakePredictor) -> None:
+    """Of predictors whose resources teach each other: counts, which a fresh one can be given."""
+    predictor, fresh = make(), make()
+    if not (isinstance(predictor, Shared) and isinstance(fresh, Shared)):
+        return
+    assert not fresh.lore().any()
+    predictor.learn(sample_visits(10))
+    lore = predictor.lore()
+    assert lore.any()
+    assert (np.isfinite(lore) & (lore >= 0.0)).all()
+    fresh.take_lore(lore)
+    assert np.array_equal(fresh.lore(), lore)
+    predictor.learn(sample_visits(10, seed=1))
+    assert (predictor.lore() >= lore).all()
+    assert np.array_equal(fresh.lore(), lore)  # it is nobody else's
+    fresh.take_lore(np.zeros_like(lore))
+    assert not fresh.lore().any()
+    assert predictor.n_heard > 0
+
+
+def check_overhearing_writes_no_memory(make: MakePredictor) -> None:
+    """Whoever learned from a visit has written its row and counted it; others only hear of it."""
+    predictor = make()
+    if not isinstance(predictor, Shared):
+        return
+    visits = sample_visits(10)
+    grouped = replace(visits, group=1 + visits.id % 2)
+    predictor.learn(grouped.pick(visits.at < np.median(visits.at)))
+    ids = np.arange(1, 11)
+    rows, lore = predictor.memory(ids).copy(), predictor.lore()
+    predictor.overhear(grouped.pick(visits.at >= np.median(visits.at)))
+    predictor.overhear(grouped.pick(np.zeros(len(grouped), dtype=np.bool_)))
+    assert np.array_equal(predictor.memory(ids), rows, equal_nan=True)
+    assert np.array_equal(predictor.lore(), lore)
+    batch = replace(sample_batch(10), group=1 + ids % 2)
+    assert np.isfinite(predictor.forecast(batch, 2e9).survival(np.full(10, DAY_S))).all()
 
 
 CHECKS = [
@@ -183,4 +227,6 @@ CHECKS = [
     check_a_batch_is_its_rows,
     check_change_makes_change_likelier,
     check_other_priors_change_beliefs_and_no_memory,
+    check_lore_adds_up_and_can_be_begun_anew,
+    check_overhearing_writes_no_memory,
 ]

@@ -11,7 +11,9 @@ def relearn(home: options.Home = None, json: options.Json = False) -> None:
     """Learn from all visits anew.
 
     Plays every recorded visit to the predictor and the rule in force, in the order of time, and keeps what
-    they know then. For when another predictor was chosen in recrawl.toml: else it begins with nothing.
+    they know then. For when another predictor was chosen in recrawl.toml: else it begins with nothing, or
+    with the rates alone that the last one has learned.
+
     Asks no network and changes no visit, version or setting; plans follow when the next run finds its price.
 
     Resources that are visited meanwhile keep what was known of them; then run it again.

@@ -292,6 +292,7 @@ class Runner:
                 await self._call(self.loop.release, left, now, now + rest_s)
             if self._grounded:
                 await self._call(self.loop.release, self._grounded, now, now)
+            await self._call(self.loop.finish)
         except RecrawlError as problem:  # they end by themselves, later
             self._problem = self._problem or problem
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
@@ -43,9 +43,7 @@ class MemoryAdopting(MemoryWatchlist):
             return False
         record.host.lease(-inf, "")
         for visit in adoption.visits:
-            self._fetch_ids.add(visit.fetch_id)
-            insort(self._visited_at, visit.at)
-            insort(record.visits, visit, key=lambda visit: visit.at)
+            self._keep(record, visit)
         for version in adoption.versions:
             self._n_versions += 1
             self._insert(record, replace(version, resource_id=adoption.resource.id))

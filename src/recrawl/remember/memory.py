@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -215,9 +215,7 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold):
         if not self._wants(lease):
             record = None  # removed or erased meanwhile; its host was visited all the same, and is gated now
         if record is not None:
-            self._fetch_ids.add(done.visit.fetch_id)
-            insort(self._visited_at, done.visit.at)
-            insort(record.visits, done.visit, key=lambda visit: visit.at)
+            self._keep(record, done.visit)
             current = record.standing.version
             for version in done.versions:
                 self._n_versions += 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from recrawl.model import Changed, Floats, Ints, Seen
+from recrawl.model import Floats, Ints, Seen
+from recrawl.remember.watched import teaches
 from recrawl.remember.watchlist import MemoryWatchlist
 
 _Row = tuple[int, float, float, int, float, int]
@@ -39,6 +39,14 @@ class MemoryTold(MemoryWatchlist):
         known = (resource_id for resource_id in ids.tolist() if resource_id in self._watched.records)
         return seen_of(row for resource_id in known for row in list(self._told(resource_id))[-n_each:])
 
+    def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
+        """The mark is how many there ever were. What a removed resource had is told no more."""
+        records = self._watched.records
+        came = [(*row, records[row[0]].host.id) for row in self._taught[mark:] if row[0] in records]
+        if not mark:
+            came.sort(key=lambda row: row[2])
+        return seen_of(sorted(came[-limit:], key=lambda row: row[2])), len(self._taught)
+
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
         n = 0
         for resource_id, since, row in zip(ids.tolist(), since_at.tolist(), rows.tolist(), strict=True):
@@ -52,6 +60,6 @@ class MemoryTold(MemoryWatchlist):
     def _told(self, resource_id: int) -> Iterator[_Row]:
         record = self._watched.records[resource_id]
         for visit in record.visits:
-            if visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at):
+            if teaches(visit):
                 changed = int(visit.changed)
                 yield resource_id, visit.since_at, visit.at, changed, visit.event_at, record.host.id

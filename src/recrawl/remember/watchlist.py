@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import isnan
 
 from recrawl.errors import NotWatchedError, WatchedAlreadyError
-from recrawl.model import NewResource, Plan, Resource, Scope, ScopeKind, Settings, Standing
+from recrawl.model import NewResource, Plan, Resource, Scope, ScopeKind, Settings, Standing, Visit
 from recrawl.remember.columns import Columns
 from recrawl.remember.line import Host, Line
 from recrawl.remember.payloads import Payloads
-from recrawl.remember.watched import Record, Watched
+from recrawl.remember.watched import Record, Watched, teaches
 
 
 class MemoryWatchlist:
@@ -22,6 +23,7 @@ class MemoryWatchlist:
         self._line = Line()
         self._fetch_ids: set[str] = set()
         self._visited_at: list[float] = []  # sorted
+        self._taught: list[tuple[int, float, float, int, float]] = []  # by visits, in the order they came
         self._n_versions = 0  # ever
         self._files: dict[str, int] = {}
         self._payloads = Payloads()
@@ -48,6 +50,14 @@ class MemoryWatchlist:
                 touched[resource_id] = None
         self._settle(touched, now)
         return n_added, n_known
+
+    def _keep(self, record: Record, visit: Visit) -> None:
+        self._fetch_ids.add(visit.fetch_id)
+        insort(self._visited_at, visit.at)
+        insort(record.visits, visit, key=lambda visit: visit.at)
+        if teaches(visit):
+            told = visit.since_at, visit.at, int(visit.changed), visit.event_at
+            self._taught.append((record.resource.id, *told))
 
     def remove(self, ids: Sequence[int]) -> int:
         gone = [record for key in ids if (record := self._watched.remove(key)) is not None]

@@ -2,33 +2,57 @@
 
 Policy `index` at a constant price with the forecasts of predictor `rhythm`. With `exact` everything is
 planned anew every so often, as the loop does when it finds its price, and the visits are those that the loop
-makes (tests/parity/test_rhythms.py). Without, only those are whose group was stirred, and how much own time
-each has to wait stays as it was decided at its last visit: many times faster, and much the same visits.
+makes (tests/parity/test_rhythms.py says when). Without, only those are whose group was stirred, and how much
+own time each has to wait stays as it was decided at its last visit: many times faster, and much the same
+visits.
 """
 
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from math import exp, floor, inf, log, log1p
+from math import floor, inf, log
+from typing import NamedTuple
 
 import numpy as np
 
-from recrawl.compiled import compiled
+from recrawl.compiled import compiled, quick
 from recrawl.learn.predictors.rhythm import Rhythm, joined
-from recrawl.learn.rhythms.forecasts import SCATTER, integral
-from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
-from recrawl.learn.rhythms.steps import BLANK, SHARE, Beat, T, X, beat_of, real_s, take
+from recrawl.learn.rhythms.habits import Habits, no_habits
+from recrawl.learn.rhythms.steps import BLANK, Beat, beat_of, real_s, take
 from recrawl.learn.rhythms.stirs import Stirs, no_stirs, stirred_s
 from recrawl.model import Floats, Ints
-from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC
 from recrawl.schedule.policies.index import N_POINTS, SOONEST
+from recrawl.simulate.clocked import Terms, asked_s
 from recrawl.simulate.traces import Traces, Visits
-from recrawl.simulate.walk import checked, first_after, grown
+from recrawl.simulate.walk import checked, first_after
 
 # Without `exact`: a group is planned anew when its clock has gone further than was thought by this share of
 # its usual gap; and whoever turns out to be due later than was thought, by this share of its gap, waits on.
 RISEN = 0.05
 LATER = 0.02
+
+
+class Groups(NamedTuple):
+    """Which resources belong together; group 0 is for those of none."""
+
+    of: Ints  # each resource's
+    slot: Ints  # where each one's stirs are; -1: it has one member
+    member: Ints  # as the predictor has it
+    order: Ints  # the resources, group by group …
+    ends: Ints  # … and where each begins
+    risen_s: Floats  # how much further each one's clock has gone than was thought; inf: far enough
+
+
+class Known(NamedTuple):
+    """Where each resource stands."""
+
+    rows: Floats  # its memory
+    since_at: Floats
+    due_at: Floats
+    own_s: Floats  # what has to pass until its next visit
+    n_told: Ints
+    stamp: Ints  # of its latest plan: earlier ones in the line are void
+    change: Ints  # the place of its next change
 
 
 def walk_rhythm(
@@ -45,271 +69,229 @@ def walk_rhythm(
     replan_every_s: float,
     exact: bool = False,
 ) -> Visits:
-    """The visits made until `end_at`, by a predictor that has learned nothing yet."""
+    """The visits made until `end_at` by whoever has learned nothing yet; of the predictor it takes the prior
+    and the forgetting, and leaves it as it is."""
     checked(traces, first_gap_s)
     n = len(traces)
-    shape, scale_s = predictor.priors.of(traces.host + 1)  # group 0 is for those of none
-    counts = np.bincount(traces.host, minlength=1)
-    slot = np.concatenate([[-1], np.where(counts > 1, np.cumsum(counts > 1) - 1, -1)])
-    rows, at = _walked(
+    group = traces.host.astype(np.int64) + 1  # group 0 is for those of none
+    shape, scale_s = predictor.priors.of(group)
+    terms = Terms(
         goal,
         float(price),
-        (np.broadcast_to(shape, n).copy(), np.broadcast_to(scale_s, n).copy(), float(predictor.forgetting)),
-        predictor.habits,
-        no_stirs(int((counts > 1).sum())),
-        slot.astype(np.int64),
-        traces.host.astype(np.int64) + 1,
+        float(min_gap_s),
+        float(max_gap_s),
         np.linspace(log(SOONEST * min_gap_s), log(max(max_gap_s, min_gap_s)), N_POINTS),
-        (float(min_gap_s), float(max_gap_s)),
         traces.weight,
+        np.broadcast_to(shape, n).copy(),
+        np.broadcast_to(scale_s, n).copy(),
+        float(predictor.forgetting),
+    )
+    due_at = start_at + first_gap_s
+    known = Known(
+        np.tile(np.array(BLANK), (n, 1)),
+        np.full(n, float(start_at)),
+        due_at,
+        np.zeros(n),
+        np.ones(n, dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
+    )
+    groups, n_shared = _grouped(group)
+    rows, at = _walked(
+        terms,
+        no_habits(),
+        no_stirs(n_shared),
+        groups,
+        known,
         traces.bounds,
         traces.at,
-        (float(start_at), float(end_at), float(replan_every_s)),
-        first_gap_s,
+        float(start_at),
+        float(end_at),
+        float(replan_every_s),
         exact,
     )
     order = np.argsort(rows, kind="stable")  # they were made in the order of time
     return Visits(bounds=np.searchsorted(rows[order], np.arange(n + 1)).astype(np.int64), at=at[order])
 
 
+def _grouped(group: Ints) -> tuple[Groups, int]:
+    """And how many groups have several members."""
+    counts = np.bincount(group, minlength=1)
+    several = counts > 1
+    order = np.argsort(group, kind="stable")
+    return (
+        Groups(
+            group,
+            np.where(several, np.cumsum(several) - 1, -1).astype(np.int64),
+            np.zeros(len(counts), dtype=np.int64),
+            order.astype(np.int64),
+            np.searchsorted(group[order], np.arange(len(counts) + 1)).astype(np.int64),
+            np.zeros(len(counts)),
+        ),
+        int(several.sum()),
+    )
+
+
+@quick
+def _replan(
+    terms: Terms,
+    habits: Habits,
+    stirs: Stirs,
+    groups: Groups,
+    known: Known,
+    group: int,
+    now: float,
+    exact: bool,
+    line: list[tuple[float, int, int]],
+) -> None:
+    """Plan a group anew, but for those whose first visit is still to come."""
+    groups.risen_s[group] = 0.0
+    slot = groups.slot[group] if groups.member[group] < 0 else -1
+    for k in range(groups.ends[group], groups.ends[group + 1]):
+        i = groups.order[k]
+        if known.n_told[i] == 1:
+            continue
+        beat = beat_of(known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
+        if exact:
+            known.own_s[i] = asked_s(terms, habits, known.rows[i], beat, i, known.n_told[i])
+        due_at = max(_due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s), now)
+        if due_at != known.due_at[i]:
+            known.due_at[i] = due_at
+            known.stamp[i] += 1
+            heappush(line, (due_at, i, known.stamp[i]))
+
+
+@quick
+def _waits(
+    terms: Terms,
+    habits: Habits,
+    stirs: Stirs,
+    groups: Groups,
+    known: Known,
+    i: int,
+    line: list[tuple[float, int, int]],
+) -> bool:
+    """Whether the first in the line goes back into it: its group may have been quieter than was thought when
+    it was planned."""
+    at = known.due_at[i]
+    group = groups.of[i]
+    slot = groups.slot[group] if groups.member[group] < 0 else -1
+    beat = beat_of(known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
+    due_at = _due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s)
+    if due_at <= at + LATER * (at - known.since_at[i]):
+        return False
+    heappop(line)
+    known.due_at[i] = due_at
+    heappush(line, (due_at, i, known.stamp[i]))
+    return True
+
+
+@quick
+def _visit(
+    terms: Terms,
+    habits: Habits,
+    stirs: Stirs,
+    groups: Groups,
+    known: Known,
+    i: int,
+    at: float,
+    changed: bool,
+    line: list[tuple[float, int, int]],
+) -> bool:
+    """Learn from a visit and plan the next; whether its group is to be planned anew for it."""
+    group, since_at = groups.of[i], known.since_at[i]
+    slot = joined(groups.slot, groups.member, group, i + 1)
+    before_s = stirred_s(stirs, slot, since_at, at) if slot >= 0 else 0.0
+    take(
+        known.rows[i],
+        habits,
+        stirs,
+        slot,
+        since_at,
+        at,
+        changed,
+        np.nan,
+        terms.shape[i],
+        terms.scale_s[i],
+        terms.forgetting,
+    )
+    rises = False
+    if slot >= 0 and groups.risen_s[group] < inf:
+        groups.risen_s[group] += max(stirred_s(stirs, slot, since_at, at) - before_s, 0.0)
+        rises = groups.risen_s[group] > RISEN * 2.0 ** stirs.log_gap[slot]
+        if rises:
+            groups.risen_s[group] = inf
+    known.since_at[i] = at
+    known.n_told[i] += 1
+    beat = beat_of(known.rows[i], at, slot, terms.scale_s[i] / terms.shape[i])
+    known.own_s[i] = asked_s(terms, habits, known.rows[i], beat, i, known.n_told[i])
+    known.due_at[i] = _due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s)
+    known.stamp[i] += 1
+    heappush(line, (known.due_at[i], i, known.stamp[i]))
+    return rises
+
+
+@quick
+def _due_at(
+    habits: Habits, stirs: Stirs, beat: Beat, own_s: float, min_gap_s: float, max_gap_s: float
+) -> float:
+    gap_s = real_s(habits, stirs, beat, own_s, max_gap_s)
+    return beat.since_at + min(max(gap_s, min_gap_s), max_gap_s)
+
+
 @compiled
 def _walked(
-    goal: int,
-    price: float,
-    prior: tuple[Floats, Floats, float],
+    terms: Terms,
     habits: Habits,
     stirs: Stirs,
-    slot: Ints,
-    group: Ints,
-    log_gap: Floats,
-    bounds_s: tuple[float, float],
-    weight: Floats,
+    groups: Groups,
+    known: Known,
     bounds: Ints,
     times: Floats,
-    window: tuple[float, float, float],
-    first_gap_s: Floats,
+    start_at: float,
+    end_at: float,
+    every_s: float,
     exact: bool,
 ) -> tuple[Ints, Floats]:
-    start_at, end_at, every_s = window
-    n = len(bounds) - 1
-    rows = np.empty((n, len(BLANK)))
-    for k in range(len(BLANK)):
-        rows[:, k] = BLANK[k]
-    member = np.zeros(len(slot), np.int64)
-    since_at = np.full(n, start_at)
-    due_at = start_at + first_gap_s
-    own = np.zeros(n)  # what has to pass until the next visit
-    n_told = np.ones(n, np.int64)
-    stamp = np.zeros(n, np.int64)
-    change = np.empty(n, np.int64)
-    line = [(due_at[0], 0, 0)]
+    n = len(known.due_at)
+    line = [(start_at, 0, 0)]
     line.pop()
     for i in range(n):
-        change[i] = first_after(times, bounds[i], bounds[i + 1], start_at)
-        heappush(line, (due_at[i], i, 0))
-    order = np.argsort(group, kind="mergesort")
-    ends = np.searchsorted(group[order], np.arange(len(slot) + 1))
-    touched = np.zeros(len(slot), np.bool_)
-    risen_s = np.zeros(len(slot))
+        known.change[i] = first_after(times, bounds[i], bounds[i + 1], start_at)
+        heappush(line, (known.due_at[i], i, 0))
     stirred = [0]
     stirred.pop()
-    every = list(range(1, len(slot)))
-    made, of, n_made = np.empty(4096 + 16 * n), np.empty(4096 + 16 * n, np.int64), 0
+    made, of, n_made, n_planned = np.empty(4096 + 16 * n), np.empty(4096 + 16 * n, np.int64), 0, 0
     replan_at = start_at + every_s
     while len(line) > 0:
-        at, i, of_stamp = line[0]
-        if at >= end_at:
-            break
-        if of_stamp != stamp[i]:
+        at, i, stamp = line[0]
+        if stamp != known.stamp[i]:
             heappop(line)
-            continue
-        if not exact and at < replan_at and n_told[i] > 1:
-            # its group may have been quieter than was thought when it was planned
-            due = _due(
-                prior, habits, stirs, rows[i], since_at[i], _slot(slot, member, group[i]), own[i], bounds_s, i
-            )
-            if due > at + LATER * (at - since_at[i]):
-                heappop(line)
-                due_at[i] = due
-                heappush(line, (due, i, of_stamp))
+        elif at >= min(replan_at, end_at):
+            unlearned = n_made == n_planned  # every plan stands
+            if at >= end_at and (unlearned or replan_at >= end_at):
+                break
+            if unlearned:
+                replan_at = start_at + every_s * (floor((at - start_at) / every_s) + 1.0)
                 continue
-        if at >= replan_at:
-            for g in every if exact else stirred:
-                touched[g] = False
-                risen_s[g] = 0.0
-                here = _slot(slot, member, g)
-                for k in range(ends[g], ends[g + 1]):
-                    j = order[k]
-                    if n_told[j] == 1:
-                        continue
-                    if exact:
-                        own[j] = _asked(
-                            goal,
-                            price,
-                            prior,
-                            habits,
-                            rows[j],
-                            since_at[j],
-                            here,
-                            weight[j],
-                            log_gap,
-                            j,
-                            n_told[j],
-                        )
-                    due = _due(prior, habits, stirs, rows[j], since_at[j], here, own[j], bounds_s, j)
-                    due = max(due, replan_at)
-                    if due != due_at[j]:
-                        due_at[j] = due
-                        stamp[j] += 1
-                        heappush(line, (due, j, stamp[j]))
-            stirred.clear()
-            replan_at = start_at + every_s * (floor((at - start_at) / every_s) + 1.0)
-            continue
-        heappop(line)
-        if n_made == len(made):
-            made = grown(made)
-            room = np.empty(2 * len(of), np.int64)
-            room[: len(of)] = of
-            of = room
-        made[n_made], of[n_made] = at, i
-        n_made += 1
-        changed = change[i] < bounds[i + 1] and times[change[i]] <= at
-        while change[i] < bounds[i + 1] and times[change[i]] <= at:
-            change[i] += 1
-        g = group[i]
-        here = joined(slot, member, g, i + 1)
-        passed_s = stirred_s(stirs, here, since_at[i], at) if here >= 0 else 0.0
-        take(
-            rows[i], habits, stirs, here, since_at[i], at, changed, np.nan, prior[0][i], prior[1][i], prior[2]
-        )
-        if here >= 0:
-            risen_s[g] += max(stirred_s(stirs, here, since_at[i], at) - passed_s, 0.0)
-            if not touched[g] and risen_s[g] > RISEN * 2.0 ** stirs.log_gap[here]:
-                touched[g] = True
-                stirred.append(g)
-        since_at[i] = at
-        n_told[i] += 1
-        own[i] = _asked(goal, price, prior, habits, rows[i], at, here, weight[i], log_gap, i, n_told[i])
-        due_at[i] = _due(prior, habits, stirs, rows[i], at, here, own[i], bounds_s, i)
-        stamp[i] += 1
-        heappush(line, (due_at[i], i, stamp[i]))
+            if exact:
+                for g in range(1, len(groups.slot)):
+                    _replan(terms, habits, stirs, groups, known, g, replan_at, True, line)
+            else:
+                for g in stirred:
+                    _replan(terms, habits, stirs, groups, known, g, replan_at, False, line)
+                stirred.clear()
+            n_planned = n_made
+            replan_at += every_s
+        elif exact or known.n_told[i] == 1 or not _waits(terms, habits, stirs, groups, known, i, line):
+            heappop(line)
+            if n_made == len(made):
+                made, of = np.concatenate((made, made)), np.concatenate((of, of))  # room for as many again
+            made[n_made], of[n_made] = at, i
+            n_made += 1
+            changed = known.change[i] < bounds[i + 1] and times[known.change[i]] <= at
+            while known.change[i] < bounds[i + 1] and times[known.change[i]] <= at:
+                known.change[i] += 1
+            if _visit(terms, habits, stirs, groups, known, i, at, changed, line):
+                stirred.append(groups.of[i])
     return of[:n_made].copy(), made[:n_made].copy()
-
-
-@compiled
-def _slot(slot: Ints, member: Ints, group: int) -> int:
-    return slot[group] if member[group] < 0 else -1
-
-
-@compiled
-def _due(
-    prior: tuple[Floats, Floats, float],
-    habits: Habits,
-    stirs: Stirs,
-    row: Floats,
-    since_at: float,
-    slot: int,
-    own: float,
-    bounds_s: tuple[float, float],
-    i: int,
-) -> float:
-    beat = beat_of(row, since_at, slot, prior[1][i] / prior[0][i])
-    gap_s = real_s(habits, stirs, beat, own, bounds_s[1])
-    return since_at + min(max(gap_s, bounds_s[0]), bounds_s[1])
-
-
-@compiled
-def _asked(
-    goal: int,
-    price: float,
-    prior: tuple[Floats, Floats, float],
-    habits: Habits,
-    row: Floats,
-    since_at: float,
-    slot: int,
-    weight: float,
-    log_gap: Floats,
-    i: int,
-    n_told: int,
-) -> float:
-    """The own time after which a visit is worth the price, a little more or less for those that scout."""
-    a, b_s = row[X] + row[SHARE] * prior[0][i], row[T] + row[SHARE] * prior[1][i]
-    beat = beat_of(row, since_at, slot, prior[1][i] / prior[0][i])
-    own = _usual(habits, beat, _gap(goal, a, b_s, log(price), weight, habits, beat, log_gap))
-    return own * (1.0 + SCATTER * beat.heed * (2.0 * _scattered(i + 1, n_told) - 1.0))
-
-
-@compiled
-def _gap(
-    goal: int, a: float, b_s: float, wanted: float, weight: float, habits: Habits, beat: Beat, log_gap: Floats
-) -> float:
-    """The gap at which the worth, as habits alone have it, first reaches the price: read off the same grid
-    as `schedule.policies.index` lays out."""
-    own, survived, passed, at_s, rate = 0.0, 0.0, 0.0, 0.0, 1.0
-    age_s = beat.since_at - beat.anchor_at
-    bin_ = bin_of(age_s / beat.unit_s)
-    best = log(1e-300)
-    for k in range(len(log_gap)):
-        t_s = exp(log_gap[k])
-        while at_s < t_s:
-            end_s = inf if bin_ == N_BINS - 1 else beat.unit_s * end_of(bin_) - age_s
-            stop_s = min(end_s, t_s)
-            rate = habits.factor[beat.habit, bin_]
-            if stop_s > at_s:
-                before, own = own, own + rate * (stop_s - at_s)
-                if goal in (FRESH, FRESH_HARMONIC):
-                    survived += (integral(a, b_s, own) - integral(a, b_s, before)) / rate
-                passed += (stop_s - at_s) * (before + own) / 2.0
-                at_s = stop_s
-            if end_s <= at_s:
-                bin_ += 1
-        if bin_ < N_BINS:
-            rate = habits.factor[beat.habit, bin_]
-        now = log(max(weight * _worth(goal, a, b_s, t_s, own, survived, passed, rate), 1e-300))
-        last, best = best, max(best, now)
-        if best >= wanted:
-            if k == 0:
-                return t_s
-            share = (wanted - last) / (best - last) if best > last else 0.0
-            share = min(max(share, 0.0), 1.0)
-            return exp(log_gap[k - 1] + share * (log_gap[k] - log_gap[k - 1]))
-    return exp(log_gap[-1])
-
-
-@compiled
-def _worth(
-    goal: int, a: float, b_s: float, t_s: float, own: float, survived: float, passed: float, rate: float
-) -> float:
-    if goal == FRESH_HARMONIC:
-        return t_s - survived
-    if goal not in (FRESH, CAPTURE):
-        return a / b_s * (t_s * own - passed)
-    survival = exp(-a * log1p(own / b_s))
-    if goal == FRESH:
-        return survived - t_s * survival
-    return 1.0 - survival - t_s * rate * a / (b_s + own) * survival
-
-
-@compiled
-def _usual(habits: Habits, beat: Beat, t_s: float) -> float:
-    """The own time that passes within `t_s` by habit alone."""
-    age_s = beat.since_at - beat.anchor_at
-    bin_ = bin_of(age_s / beat.unit_s)
-    own, at_s = 0.0, 0.0
-    while at_s < t_s:
-        end_s = inf if bin_ == N_BINS - 1 else beat.unit_s * end_of(bin_) - age_s
-        stop_s = min(end_s, t_s)
-        if stop_s > at_s:
-            own += habits.factor[beat.habit, bin_] * (stop_s - at_s)
-            at_s = stop_s
-        bin_ = min(bin_ + 1, N_BINS - 1)
-    return own
-
-
-@compiled
-def _scattered(id_: int, n_told: int) -> float:
-    """As `schedule.jitter` has it."""
-    of = np.uint64(id_) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(n_told)
-    mixed = (of ^ (of >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return float(mixed ^ (mixed >> np.uint64(31))) / 2.0**64

@@ -57,6 +57,33 @@ def check_what_teaches_is_told_in_the_order_of_time(make: MakeStore) -> None:
         assert [page.id.tolist() for page in store.told()] == [[2]]
 
 
+def check_whoever_listens_hears_every_visit_once(make: MakeStore) -> None:
+    """By the order of recording, however old a visit is; the first time, the newest ones."""
+    with store_with(make, A, B) as store:
+        seen, mark = store.heard(0, 10)
+        assert len(seen) == 0
+        _look(store, A, T0, Changed.UNKNOWN)  # the first teaches nothing
+        _look(store, B, T0 + 5.0, Changed.UNKNOWN)
+        assert len(store.heard(mark, 10)[0]) == 0
+        _look(store, A, T0 + 20.0, Changed.YES, event_at=T0 + 15.0)
+        _look(store, A, T0 + 40.0, Changed.NO)
+        _look(store, B, T0 + 30.0, Changed.NO)  # recorded late
+        assert store.heard(0, 2)[0].at.tolist() == [T0 + 30.0, T0 + 40.0]
+        seen, mark = store.heard(0, 10)
+        (whole,) = store.told()
+        for name in ("id", "since_at", "at", "changed", "event_at", "group"):
+            assert np.array_equal(getattr(seen, name), getattr(whole, name), equal_nan=True)
+        assert (len(store.heard(mark, 10)[0]), store.heard(mark, 10)[1]) == (0, mark)
+        _look(store, B, T0 + 70.0, Changed.NO)
+        _look(store, A, T0 + 60.0, Changed.NO)
+        _look(store, A, T0 + 65.0, Changed.UNKNOWN, outcome=Outcome.NET_ERROR)
+        seen, later = store.heard(mark, 10)
+        assert (seen.id.tolist(), seen.at.tolist()) == ([1, 2], [T0 + 60.0, T0 + 70.0])
+        assert len(store.heard(later, 10)[0]) == 0
+        store.remove([1])
+        assert store.heard(mark, 10)[0].id.tolist() == [2]
+
+
 def check_memory_is_exchanged_unless_visited_since(make: MakeStore) -> None:
     with store_with(make, A, B) as store:
         visited(store, A, T0)
@@ -85,5 +112,6 @@ def _look(
 RECALLING = [
     check_the_past_comes_by_time_without_what_is_flagged,
     check_what_teaches_is_told_in_the_order_of_time,
+    check_whoever_listens_hears_every_visit_once,
     check_memory_is_exchanged_unless_visited_since,
 ]

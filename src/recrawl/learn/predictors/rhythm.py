@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from recrawl.compiled import quick
+from recrawl.compiled import can_compile, hurried, plain, quick
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.histories import known_after_s
+from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.rhythms.forecasts import Rhythms
-from recrawl.learn.rhythms.habits import Habits, no_habits
+from recrawl.learn.rhythms.habits import Habits, counted, no_habits
+from recrawl.learn.rhythms.hearsay import before, overheard
 from recrawl.learn.rhythms.steps import (
     BLANK,
     CHANGED_AT,
@@ -22,15 +24,18 @@ from recrawl.learn.rhythms.steps import (
     SCALE,
     SHARE,
     TRUST,
-    VERDICTS,
     WIDTH,
     T,
     X,
+    sound,
     take,
 )
 from recrawl.learn.rhythms.stirs import Stirs, no_stirs, with_room
 from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
 
+# So many visits are taken in by plain Python, within ten seconds in all: the loop's own thread does not stop
+# for a compiler then, which may take longer the first time.
+N_PLAIN = 10_000
 _SEVERAL = -1  # in place of the one member
 
 
@@ -38,10 +43,13 @@ class Rhythm:
     """Predictor `rhythm`. `shape`, `scale_days` and `forgetting` are the Gamma filter's."""
 
     width = WIDTH
+    forebears = ((GammaFilter.__qualname__, GammaFilter.width),)
 
     def __init__(self, *, shape: float = 0.5, scale_days: float = 10.0, forgetting: float = 0.05) -> None:
         self.priors = Priors(shape=shape, scale_s=scale_days * DAY_S)
         self.forgetting = forgetting
+        self.n_heard = 500_000 if can_compile() else 20_000  # some seconds either way
+        self._n_taken = 0  # visits
         self.habits = no_habits()
         self.stirs = no_stirs(0)
         self._rows = np.empty((0, WIDTH))
@@ -52,15 +60,48 @@ class Rhythm:
         """Believe this of resources before they were seen; what was seen of them stays."""
         self.priors = priors
 
+    def lore(self) -> Floats:
+        """The habits' counts."""
+        return np.stack([self.habits.n, self.habits.x])
+
+    def take_lore(self, lore: Floats) -> None:
+        """Go by these habits; what no predictor of this kind counted is passed over."""
+        if lore.shape == (2, *self.habits.n.shape) and np.isfinite(lore).all() and (lore >= 0.0).all():
+            self.habits = counted(*lore)
+
+    def overhear(self, seen: Seen) -> None:
+        """Take in what visits tell of their groups, where somebody else has learned from them."""
+        if not len(seen):
+            return
+        seen = self._ready(seen)
+        ids, first, of = np.unique(seen.id, return_index=True, return_inverse=True)
+        shape, scale_s = self.priors.of(seen.group)
+        heard = _overheard if self._many(seen) else plain(_overheard)
+        heard(
+            before(self._rows[ids], seen.since_at[first]),
+            of.astype(np.int64),
+            self.habits,
+            self.stirs,
+            self._slot,
+            self._member,
+            seen.id,
+            seen.group,
+            seen.since_at,
+            seen.at,
+            seen.changed == 1,
+            known_after_s(seen),
+            shape,
+            scale_s,
+        )
+
     def learn(self, seen: Seen) -> None:
         """Take in visits in the order of their times: each may teach all that come after it."""
         if not len(seen):
             return
-        seen = seen.pick(np.lexsort((seen.id, seen.at)))
-        self._reach(int(seen.id.max()))
-        self._gather(seen)
+        seen = self._ready(seen)
         shape, scale_s = self.priors.of(seen.group)
-        _learned(
+        learned = _learned if self._many(seen) else plain(_learned)
+        learned(
             self._rows,
             self.habits,
             self.stirs,
@@ -72,8 +113,8 @@ class Rhythm:
             seen.at,
             seen.changed == 1,
             known_after_s(seen),
-            np.broadcast_to(shape, len(seen)),
-            np.broadcast_to(scale_s, len(seen)),
+            shape,
+            scale_s,
             self.forgetting,
         )
 
@@ -111,14 +152,28 @@ class Rhythm:
 
     def recall(self, ids: Ints, rows: Floats) -> None:
         """Put back what the store kept; rows of NaN stand for "nothing kept" and are passed over, and so is
-        what no predictor of this kind wrote."""
+        what no predictor of this kind wrote. Of what the Gamma filter kept the rate is taken over."""
+        if len(ids) and rows.shape[1] == GammaFilter.width:
+            blank = np.tile(np.array(BLANK), (len(rows), 1))
+            blank[:, [X, T, SHARE]] = rows
+            rows = blank
         if not len(ids) or rows.shape[1] != self.width:
             return
         self._reach(int(ids.max()))
-        others = rows[:, [X, T, SHARE, SCALE, HABIT, VERDICTS]]
-        kept = np.isfinite(others).all(axis=1) & (others >= 0.0).all(axis=1) & np.isfinite(rows[:, HEED])
-        kept &= (rows[:, SHARE] <= 1.0) & (rows[:, HABIT] < len(self.habits.n)) & (rows[:, VERDICTS] < 8)
+        kept = sound(rows)
         self._rows[ids[kept]] = rows[kept]
+
+    def _ready(self, seen: Seen) -> Seen:
+        """Room for all that these visits tell; they come back in the order of their times."""
+        seen = seen.pick(np.lexsort((seen.id, seen.at)))
+        self._reach(int(seen.id.max()))
+        self._gather(seen)
+        return seen
+
+    def _many(self, seen: Seen) -> bool:
+        """Whether there is so much to do that a compiler is worth waiting for."""
+        self._n_taken += len(seen)
+        return self._n_taken > N_PLAIN
 
     def _slots(self, group: Ints) -> Ints:
         known = group < len(self._slot)
@@ -164,7 +219,7 @@ def joined(slot: Ints, member: Ints, group: int, id_: int) -> int:
     return int(slot[group]) if member[group] == _SEVERAL else -1
 
 
-@quick
+@hurried
 def _learned(
     rows: Floats,
     habits: Habits,
@@ -194,4 +249,36 @@ def _learned(
             shape[i],
             scale_s[i],
             forgetting,
+        )
+
+
+@hurried
+def _overheard(
+    rows: Floats,
+    of: Ints,
+    habits: Habits,
+    stirs: Stirs,
+    slot: Ints,
+    member: Ints,
+    ids: Ints,
+    group: Ints,
+    since_at: Floats,
+    at: Floats,
+    changed: Floats,
+    after_s: Floats,
+    shape: Floats,
+    scale_s: Floats,
+) -> None:
+    for i in range(len(ids)):
+        overheard(
+            rows[of[i]],
+            habits,
+            stirs,
+            joined(slot, member, group[i], ids[i]),
+            since_at[i],
+            at[i],
+            changed[i],
+            after_s[i],
+            shape[i],
+            scale_s[i],
         )

@@ -14,16 +14,18 @@ from math import expm1, log1p
 
 import numpy as np
 
-from recrawl.compiled import quick
+from recrawl.compiled import hurried, quick
 from recrawl.learn.forecasts import GammaForecasts
+from recrawl.learn.rhythms.clocks import Clocks, clocks
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
-from recrawl.learn.rhythms.steps import Beat, real_s
+from recrawl.learn.rhythms.steps import Beat
 from recrawl.learn.rhythms.stirs import Stirs, rate_at
 from recrawl.model import Floats, Ints
 
 # How much sooner or later than its time a resource that heeds its group is due: the first ones are the scouts
 # whose visits tell the others whether to come.
 SCATTER = 0.3
+FEW = 8_192  # numbers: up to here one step over all bins is faster than one for each
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Usual:
     start_s: Floats  # (n, N_BINS)
 
     def own_s(self, t_s: Floats) -> Floats:
-        bin_, row = self._bins(t_s)
+        bin_, row = self.bins(t_s)
         own, _, _ = self._starts
         return np.asarray(own[row, bin_] + self.factor[row, bin_] * (t_s - self.start_s[row, bin_]))
 
@@ -44,21 +46,21 @@ class Usual:
         return self.gamma.survival(self.own_s(t_s))
 
     def survival_integral(self, t_s: Floats) -> Floats:
-        bin_, row = self._bins(t_s)
+        bin_, row = self.bins(t_s)
         own, integral, _ = self._starts
         begun = own[row, bin_]
         grown = self.gamma.survival_integral(self.own_s(t_s)) - self.gamma.survival_integral(begun)
         return np.asarray(integral[row, bin_] + grown / self.factor[row, bin_])
 
     def survival_slope(self, t_s: Floats) -> Floats:
-        bin_, row = self._bins(t_s)
+        bin_, row = self.bins(t_s)
         return self.gamma.survival_slope(self.own_s(t_s)) * self.factor[row, bin_]
 
     def n_expected(self, t_s: Floats) -> Floats:
         return self.gamma.n_expected(self.own_s(t_s))
 
     def n_expected_integral(self, t_s: Floats) -> Floats:
-        bin_, row = self._bins(t_s)
+        bin_, row = self.bins(t_s)
         own, _, integral = self._starts
         rest_s = t_s - self.start_s[row, bin_]
         grown = own[row, bin_] * rest_s + self.factor[row, bin_] * rest_s * rest_s / 2.0
@@ -67,11 +69,10 @@ class Usual:
     def pick(self, rows: Ints) -> Usual:
         return Usual(self.gamma.pick(rows), self.factor[rows], self.start_s[rows])
 
-    def _bins(self, t_s: Floats) -> tuple[Ints, Ints]:
-        bin_ = np.full(np.shape(t_s), -1, dtype=np.int64)
-        for start_s in self.start_s.T:
-            bin_ += start_s <= t_s
-        return np.maximum(bin_, 0), np.broadcast_to(np.arange(len(self.factor)), bin_.shape)
+    def bins(self, t_s: Floats) -> tuple[Ints, Ints]:
+        """The bin that each is in at these times, and whose it is."""
+        bin_ = np.maximum(_n_begun(self.start_s, t_s) - 1, 0)
+        return bin_, np.broadcast_to(np.arange(len(self.factor)), bin_.shape)
 
     @cached_property
     def _starts(self) -> tuple[Floats, Floats, Floats]:
@@ -107,29 +108,52 @@ class Rhythms:
             start_s[:, bin_] = np.maximum(begun_at - self.since_at, 0.0)
         return Usual(self.gamma, self.habits.factor[self.habit], start_s)
 
+    @cached_property
+    def _clocks(self) -> Clocks:
+        return clocks(self.stirs, self.slot, self.heed, self.since_at)
+
+    @cached_property
+    def _starts(self) -> tuple[Floats, Floats]:
+        """Where each bin begins: what the clock shows, and the own time passed."""
+        shown_s = self._clocks.shown_s(self.usual.start_s.T).T
+        own_s = np.cumsum(np.diff(shown_s, axis=1) * self.usual.factor[:, :-1], axis=1)
+        return shown_s, np.concatenate([np.zeros((len(own_s), 1)), own_s], axis=1)
+
     @property
     def scatter(self) -> Floats:
         return SCATTER * self.heed
 
+    def own_s(self, t_s: Floats) -> Floats:
+        """The own time that passes."""
+        bin_, row = self.usual.bins(t_s)
+        shown_s, own_s = self._starts
+        rest_s = self._clocks.shown_s(t_s) - shown_s[row, bin_]
+        return np.asarray(own_s[row, bin_] + self.usual.factor[row, bin_] * rest_s)
+
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats:
         """How long after the last visit so much own time has passed, or `most_s` if that is sooner."""
-        return _real_s(self.habits, self.stirs, *self._beats, own_s, most_s)
+        shown_s, begun_s = self._starts
+        bin_ = _n_begun(begun_s, own_s) - 1
+        row = np.broadcast_to(np.arange(len(self.habit)), bin_.shape)
+        wanted_s = shown_s[row, bin_] + (own_s - begun_s[row, bin_]) / self.usual.factor[row, bin_]
+        return np.asarray(np.clip(self._clocks.when_s(wanted_s), 0.0, most_s))
 
     def survival(self, t_s: Floats) -> Floats:
-        return self.gamma.survival(self._scanned(t_s)[0])
+        return self.gamma.survival(self.own_s(t_s))
 
     def survival_integral(self, t_s: Floats) -> Floats:
-        return self._scanned(t_s)[1]
+        return self._scanned(t_s)[0]
 
     def survival_slope(self, t_s: Floats) -> Floats:
-        own, _, _, rate = self._scanned(t_s)
-        return self.gamma.survival_slope(own) * rate
+        bin_, row = self.usual.bins(t_s)
+        rate = self.usual.factor[row, bin_] * self._clocks.rates(t_s)
+        return np.asarray(self.gamma.survival_slope(self.own_s(t_s)) * rate)
 
     def n_expected(self, t_s: Floats) -> Floats:
-        return self.gamma.n_expected(self._scanned(t_s)[0])
+        return self.gamma.n_expected(self.own_s(t_s))
 
     def n_expected_integral(self, t_s: Floats) -> Floats:
-        return np.asarray(self._scanned(t_s)[2] * self.gamma.a / self.gamma.b_s)
+        return np.asarray(self._scanned(t_s)[1] * self.gamma.a / self.gamma.b_s)
 
     def pick(self, rows: Ints) -> Rhythms:
         kept = (one[rows] for one in self._beats)
@@ -139,8 +163,8 @@ class Rhythms:
     def _beats(self) -> tuple[Floats, Floats, Floats, Ints, Floats, Ints]:
         return self.since_at, self.anchor_at, self.unit_s, self.habit, self.heed, self.slot
 
-    def _scanned(self, t_s: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Own time, the integrals of S and of own time, and how fast own time runs, at these times."""
+    def _scanned(self, t_s: Floats) -> tuple[Floats, Floats]:
+        """The integrals of S and of own time."""
         times = np.atleast_2d(np.asarray(t_s, dtype=np.float64))
         a, b_s = self.gamma.gamma()
         shape = np.shape(t_s)
@@ -148,27 +172,17 @@ class Rhythms:
         return tuple(one.reshape(shape) for one in found)  # type: ignore[return-value]
 
 
-@quick
-def _real_s(
-    habits: Habits,
-    stirs: Stirs,
-    since_at: Floats,
-    anchor_at: Floats,
-    unit_s: Floats,
-    habit: Ints,
-    heed: Floats,
-    slot: Ints,
-    own: Floats,
-    most_s: Floats,
-) -> Floats:
-    found = np.empty(len(own))
-    for i in range(len(own)):
-        beat = Beat(since_at[i], anchor_at[i], unit_s[i], habit[i], heed[i], slot[i])
-        found[i] = real_s(habits, stirs, beat, own[i], most_s[i])
-    return found
+def _n_begun(start: Floats, at: Floats) -> Ints:
+    """How many bins of each row have begun."""
+    if np.size(at) <= FEW:
+        return np.asarray((np.expand_dims(at, -2) >= start.T).sum(axis=-2))
+    n = np.zeros(np.shape(at), dtype=np.int64)
+    for one in start.T:
+        n += one <= at
+    return n
 
 
-@quick
+@hurried
 def _scan(
     habits: Habits,
     stirs: Stirs,
@@ -181,27 +195,20 @@ def _scan(
     a: Floats,
     b_s: Floats,
     times: Floats,
-) -> tuple[Floats, Floats, Floats, Floats]:
-    own, survived, passed, rates = (
-        np.zeros(times.shape),
-        np.zeros(times.shape),
-        np.zeros(times.shape),
-        np.zeros(times.shape),
-    )
+) -> tuple[Floats, Floats]:
+    survived, passed = np.zeros(times.shape), np.zeros(times.shape)
     for k in range(times.shape[0]):
         for i in range(times.shape[1]):
             beat = Beat(since_at[i], anchor_at[i], unit_s[i], habit[i], heed[i], slot[i])
-            own[k, i], survived[k, i], passed[k, i], rates[k, i] = _scanned(
-                habits, stirs, beat, a[i], b_s[i], times[k, i]
-            )
-    return own, survived, passed, rates
+            survived[k, i], passed[k, i] = _scanned(habits, stirs, beat, a[i], b_s[i], times[k, i])
+    return survived, passed
 
 
 @quick
 def _scanned(
     habits: Habits, stirs: Stirs, beat: Beat, a: float, b_s: float, t_s: float
-) -> tuple[float, float, float, float]:
-    own, survived, passed, rate = 0.0, 0.0, 0.0, 1.0
+) -> tuple[float, float]:
+    own, survived, passed = 0.0, 0.0, 0.0
     at, until_at = beat.since_at, beat.since_at + t_s
     bin_ = bin_of((at - beat.anchor_at) / beat.unit_s)
     while True:
@@ -219,8 +226,8 @@ def _scanned(
             before, own = own, own + rate * inside_s
             survived += (integral(a, b_s, own) - integral(a, b_s, before)) / rate
             passed += inside_s * (before + own) / 2.0
-            if stop_at > until_at:
-                return own, survived, passed, rate
+            if not stop_at <= until_at or stop_at == np.inf:  # whatever number `t_s` is
+                return survived, passed
             at = stop_at
         bin_ = min(bin_ + 1, N_BINS - 1)
 

@@ -42,6 +42,14 @@ def no_habits() -> Habits:
     return Habits(np.zeros((N_ROWS, N_BINS)), np.zeros((N_ROWS, N_BINS)), np.ones((N_ROWS, N_BINS)))
 
 
+def counted(n: Floats, x: Floats) -> Habits:
+    """What these counts come to."""
+    usual = (DOUBT + n[0]) / (DOUBT + x[0])
+    factor = (DOUBT * usual + n) / (DOUBT + x)
+    factor[0] = usual
+    return Habits(n.copy(), x.copy(), np.clip(factor, LEAST, MOST))
+
+
 @quick
 def row_after(verdicts: int) -> int:
     """The row for a change that these three verdicts (bits, the newest lowest) came before."""
@@ -49,17 +57,17 @@ def row_after(verdicts: int) -> int:
 
 
 @quick
-def bin_of(age: float) -> int:
-    """The bin of an age in mean gaps."""
-    if age < 1.0 / 64.0:
-        return 0
-    return min(N_BINS - 1, frexp(age)[1] + FINEST)
-
-
-@quick
 def end_of(bin_: int) -> float:
     """Where a bin ends, in mean gaps; the last goes on for ever."""
     return ldexp(1.0, bin_ - FINEST)
+
+
+@quick
+def bin_of(age: float) -> int:
+    """The bin of an age in mean gaps, whatever number that is."""
+    if not age >= 1.0 / 64.0:
+        return 0
+    return frexp(age)[1] + FINEST if age < end_of(N_BINS - 2) else N_BINS - 1
 
 
 @quick
@@ -87,4 +95,4 @@ def settle(habits: Habits, row: int, bin_: int) -> None:
 @quick
 def share_of(expected: float, changed: bool) -> float:
     """How many times the changes expected in a gap there were, given whether there was any."""
-    return 1.0 / max(-expm1(-expected), 1e-9) if changed else 0.0
+    return 1.0 / max(-expm1(-expected), 1e-300) if changed else 0.0

@@ -14,7 +14,17 @@ import numpy as np
 
 from recrawl.compiled import quick
 from recrawl.learn.predictors.gamma import TELLING
-from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, count, end_of, row_after, settle, share_of
+from recrawl.learn.rhythms.habits import (
+    N_BINS,
+    N_ROWS,
+    Habits,
+    bin_of,
+    count,
+    end_of,
+    row_after,
+    settle,
+    share_of,
+)
 from recrawl.learn.rhythms.stirs import (
     Stirs,
     first_cell,
@@ -26,7 +36,7 @@ from recrawl.learn.rhythms.stirs import (
     width_s,
 )
 from recrawl.learn.scalar import faded, informed
-from recrawl.model import DAY_S, Floats
+from recrawl.model import DAY_S, Bools, Floats
 
 WIDTH = 8
 X, T, SHARE, CHANGED_AT, SCALE, HABIT, HEED, VERDICTS = range(WIDTH)
@@ -37,6 +47,18 @@ TRUST = 1.0
 FADING = 0.02  # share of the evidence for heeding let go at each visit
 SURE = 1e-3
 SHORTEST_S, LONGEST_S = 60.0, 365 * DAY_S  # between them lies a habit's unit
+
+
+def sound(rows: Floats) -> Bools:
+    """Which of these rows `take` can have written: of any others own time might not even pass."""
+    x, t_s, share, changed_at, scale_s, habit, heed, verdicts = rows.T
+    fine = np.isfinite(np.delete(rows, CHANGED_AT, axis=1)).all(axis=1) & ~np.isinf(changed_at)
+    fine &= (share >= 0.0) & (share <= 1.0)
+    for one in (x, t_s):  # numbers that can be squared and divided by
+        fine &= (one >= 0.0) & (one < 1e15) & (one + share > 1e-9)
+    fine &= (scale_s == 0.0) | ((scale_s >= SHORTEST_S) & (scale_s <= LONGEST_S))
+    fine &= (habit >= 0.0) & (habit < N_ROWS) & (verdicts >= 0.0) & (verdicts < 8.0)
+    return np.asarray(fine & (np.abs(heed) <= -log(SURE) / FADING))
 
 
 class Beat(NamedTuple):
@@ -141,7 +163,7 @@ def take(
         if slot >= 0:
             _heed(row, habits, stirs, beat, at, changed, a, b_s)
     if slot >= 0:
-        _stir(habits, stirs, beat, at, changed, per_s, a, b_s)
+        rouse(habits, stirs, beat, at, changed, per_s, a, b_s)
     kept = faded(a, shape, forgetting)
     a, b_s, share = a * kept, b_s * kept, row[SHARE] * kept
     if isfinite(after_s):
@@ -183,7 +205,7 @@ def _heed(
 
 
 @quick
-def _stir(
+def rouse(
     habits: Habits,
     stirs: Stirs,
     beat: Beat,
@@ -193,6 +215,7 @@ def _stir(
     a: float,
     b_s: float,
 ) -> None:
+    """The group's stirs, by what this visit found."""
     slot = beat.slot
     make_ready(stirs, slot, at - beat.since_at, at)
     low = first_cell(stirs, slot, beat.since_at)

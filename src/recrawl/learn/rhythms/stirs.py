@@ -88,7 +88,7 @@ def stirred_s(stirs: Stirs, slot: int, since_at: float, at: float) -> float:
     for cell in range(low, high):
         inside_s = min(at, (cell + 1) * wide_s) - max(since_at, cell * wide_s)
         if inside_s > 0.0:
-            total += inside_s * stirs.rate[slot, cell - first]
+            total += inside_s * float(stirs.rate[slot, cell - first])
     return float(total)
 
 
@@ -143,7 +143,7 @@ def stir(
         if changed:
             for j in range(N_ALPHAS):
                 expected = per_s * inside_s * _rate(stirs, slot, j, k)
-                stirs.n[slot, j, k] += weight * expected / max(-expm1(-per_s * own_s[j]), 1e-9)
+                stirs.n[slot, j, k] += weight * expected / max(-expm1(-per_s * own_s[j]), 1e-300)
         stirs.x[slot, k] += weight * per_s * inside_s
         rate = weights[N_ALPHAS]
         for j in range(N_ALPHAS):
@@ -176,7 +176,7 @@ def make_ready(stirs: Stirs, slot: int, gap_s: float, at: float) -> None:
     if wanted > stirs.level[slot] + 1.5 and stirs.level[slot] < N_LEVELS - 1:
         _widen(stirs, slot)
     elif wanted < stirs.level[slot] - 0.5 and stirs.level[slot] > 0:
-        _narrow(stirs, slot)
+        _narrow(stirs, slot, at)
     beyond = floor(at / width_s(stirs.level[slot])) - stirs.first[slot] - N_CELLS + 1
     if beyond > 0:
         _move(stirs, slot, beyond + N_CELLS // 4)
@@ -221,7 +221,7 @@ def _widen(stirs: Stirs, slot: int) -> None:
     for k in range(N_CELLS):
         to = (first + k) // 2 - start
         stirs.x[slot, to] += x[k]
-        stirs.rate[slot, to] += (rate[k] - 1.0) / 2.0
+        stirs.rate[slot, to] += (float(rate[k]) - 1.0) / 2.0
         for j in range(N_ALPHAS):
             stirs.n[slot, j, to] += n[j, k]
     stirs.level[slot] += 1
@@ -230,19 +230,26 @@ def _widen(stirs: Stirs, slot: int) -> None:
 
 
 @quick
-def _narrow(stirs: Stirs, slot: int) -> None:
-    first = stirs.first[slot]
-    start = max(2 * first, 2 * (stirs.newest[slot] + 1) - N_CELLS)
+def _narrow(stirs: Stirs, slot: int, at: float) -> None:
+    """What the newest cell tells is of its first half alone, where nobody has looked beyond that: else cells
+    that are made narrower again and again would end up ahead of all visits."""
+    first, newest = stirs.first[slot], stirs.newest[slot]
+    end = max(min(floor(at / width_s(stirs.level[slot] - 1)), 2 * newest + 1), 2 * newest)
+    start = max(2 * first, end + 1 - N_CELLS)
     x, n, rate = stirs.x[slot].copy(), stirs.n[slot].copy(), stirs.rate[slot].copy()
     for k in range(N_CELLS):
-        of = (start + k) // 2 - first
-        stirs.x[slot, k] = x[of] / 2.0
-        stirs.rate[slot, k] = rate[of]
+        cell = start + k
+        of = cell // 2 - first
+        share = 0.5
+        if cell // 2 == newest and end == 2 * newest:
+            share = 1.0 if cell == end else 0.0
+        stirs.x[slot, k] = share * x[of]
+        stirs.rate[slot, k] = rate[of] if cell <= end else 1.0
         for j in range(N_ALPHAS):
-            stirs.n[slot, j, k] = n[j, of] / 2.0
+            stirs.n[slot, j, k] = share * n[j, of]
     stirs.level[slot] -= 1
     stirs.first[slot] = start
-    stirs.newest[slot] = 2 * stirs.newest[slot] + 1
+    stirs.newest[slot] = end
 
 
 @quick
@@ -259,3 +266,4 @@ def _move(stirs: Stirs, slot: int, by: int) -> None:
     for j in range(N_ALPHAS):
         stirs.n[slot, j, kept:] = 0.0
     stirs.first[slot] += by
+    stirs.newest[slot] = max(stirs.newest[slot], stirs.first[slot] - 1)

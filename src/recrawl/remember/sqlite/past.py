@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from math import inf
+from typing import Any
+
+import numpy as np
 
 from recrawl.model import Floats, Ints, Seen, Version
 from recrawl.remember.sqlite import rows
@@ -11,6 +15,7 @@ from recrawl.remember.sqlite.database import Database
 from recrawl.remember.told import seen_of
 
 _N_TOLD = 20_000  # visits in a page
+_Page = list[tuple[Any, ...]]
 
 
 class SqlitePast:
@@ -39,6 +44,34 @@ class SqlitePast:
         return seen_of(
             row for resource_id in ids.tolist() for row in self._db.tuples("lately", (resource_id, n_each))
         )
+
+    def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
+        """The mark is the number of the last visit: they are given out in the order of recording."""
+        last = self._db.column("last_visit")[0]
+        pages = self._newest(last, limit) if mark == 0 else self._since(max(mark, last - limit), last)
+        found = [seen_of(row[1:] for row in page) for page in pages]
+        seen = Seen(**{f.name: np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Seen)})
+        return seen.pick(np.lexsort((seen.id, seen.at))), last
+
+    def _newest(self, last: int, limit: int) -> Iterator[_Page]:
+        """By time, since those that were recorded last may be an import of long ago."""
+        at, visit_id = inf, last
+        while limit:
+            key = {"at": at, "id": visit_id, "last": last}
+            page = self._db.tuples("newest_told", {**key, "limit": min(limit, _N_TOLD)})
+            yield page
+            if not page:
+                return
+            limit -= len(page)
+            visit_id, at = page[-1][0], page[-1][3]
+
+    def _since(self, mark: int, last: int) -> Iterator[_Page]:
+        while True:
+            page = self._db.tuples("told_since", {"after": mark, "last": last, "limit": _N_TOLD})
+            yield page
+            if not page:
+                return
+            mark = page[-1][0]
 
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
         """A NaN is NULL to SQLite, and NULL is itself alone."""

@@ -39,14 +39,16 @@ class Index:
     def quote(self, batch: Batch, forecasts: Forecasts) -> Quote:
         code = CODES.get(self.goal.name)
         weight = np.asarray(batch.weight / batch.cost)
-        if code is not None and isinstance(forecasts, GammaRates):
-            a, b_s = forecasts.gamma()
-            quote: Quote = GammaQuote(code, a, b_s, weight, batch.min_gap_s, batch.max_gap_s)
-        elif isinstance(forecasts, Clocked):
+        quote: Quote
+        # Asked first, since these may well tell a Gamma distributed rate too: one in own time.
+        if isinstance(forecasts, Clocked):
             usual = self._laid_out(batch, weight, forecasts.usual, SOONEST)
             quote = ClockedQuote(
                 usual, forecasts, factors(batch, forecasts.scatter), batch.min_gap_s, batch.max_gap_s
             )
+        elif code is not None and isinstance(forecasts, GammaRates):
+            a, b_s = forecasts.gamma()
+            quote = GammaQuote(code, a, b_s, weight, batch.min_gap_s, batch.max_gap_s)
         else:
             quote = self._laid_out(batch, weight, forecasts)
         return jittered(quote, batch, self.jitter) if self.jitter else quote

@@ -405,6 +405,22 @@ FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
 ORDER BY v.at, v.id LIMIT :limit;
 
+-- name: last_visit
+SELECT coalesce(max(id), 0) FROM visit;
+
+-- name: newest_told
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
+    AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+ORDER BY v.at DESC, v.id DESC LIMIT :limit;
+
+-- name: told_since
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+WHERE v.id > :after AND v.id <= :last AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+ORDER BY v.id LIMIT :limit;
+
 -- name: lately
 SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id

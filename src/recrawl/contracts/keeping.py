@@ -1,13 +1,11 @@
-"""The plug points. Each has a conformance suite in `recrawl.checks`; built-ins pass it like any other."""
+"""The plug points for what is kept: bodies, and everything else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from math import inf
-from pathlib import Path
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import BinaryIO, Protocol
 
 from recrawl.model import (
     Adoption,
@@ -18,165 +16,20 @@ from recrawl.model import (
     Floats,
     Hold,
     Ints,
-    Kind,
     Lease,
     NewResource,
-    Part,
     Plan,
     Plans,
     Replacement,
-    Request,
     Resource,
     Scope,
     Seen,
     Settings,
     Snapshot,
     Standing,
-    Verdict,
     Version,
     Visit,
 )
-
-
-class Clock(Protocol):
-    """The only source of time; a fast one makes days pass in seconds for everything that asks it."""
-
-    speed: float  # seconds on this clock per second on the wall
-
-    def now(self) -> float: ...
-    async def sleep(self, seconds: float) -> None: ...
-
-
-class Fetcher(Protocol):
-    """The only asynchronous contract. Remote trouble comes back as a value."""
-
-    async def fetch(self, request: Request) -> Fetch: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Premises:
-    """What a handler is made with."""
-
-    clock: Clock
-    max_bytes: int  # the largest body, where the request's manner says nothing else
-    total_s: float  # the longest that one fetch may take, on the wall
-    folders: tuple[Path, ...] = ()  # files may be visited in these and below them
-    spool: Path | None = None  # where large bodies may lie while they are worked on
-
-
-class Handler(Protocol):
-    """Looks at resources that take more than one plain request. A request comes here for its URL's scheme,
-    else for its kind, else (where the kind is auto) for the media type of the copy held.
-
-    Whatever it needs of the web it asks of `web`, so that robots.txt, the shield, the delays and the limits
-    hold for it too. Remote trouble comes back as a value."""
-
-    schemes: frozenset[str]  # http and https cannot be claimed
-    kinds: frozenset[Kind]
-    media_types: frozenset[str]
-
-    async def fetch(self, request: Request, web: Fetcher) -> Fetch: ...
-    async def aclose(self) -> None: ...
-
-
-class Gates(Protocol):
-    """Who may ask a host that a fetch is led to and that its caller's lease does not cover: one at a time,
-    whatever leads there and in whichever process."""
-
-    async def enter(self, host: str, *, holding: Collection[str], patience_s: float) -> Hold | float:
-        """Wait for the host, for `patience_s` on the clock at most, less where waiting while `holding` others
-        might be a circle. A number instead of the hold: the host must still be left alone for so long."""
-
-    async def leave(self, hold: Hold, gate_at: float, answered: bool | None) -> None:
-        """Let the host go; it is left alone until `gate_at`, and longer where it did not answer (None: it was
-        not asked)."""
-
-
-class Detector(Protocol):
-    """Judges two snapshots. Pure."""
-
-    name: str
-
-    def fingerprint(self, snapshot: Snapshot) -> str:
-        """A digest of what counts: two snapshots with equal ones have not changed."""
-
-    def compare(self, before: Snapshot, after: Snapshot) -> Verdict: ...
-    def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:
-        """The parts in which they differ, whatever the lens masks; none where it cannot tell them apart."""
-
-
-class Forecasts(Protocol):
-    """What may happen within `t_s` seconds after each resource's last informative visit.
-
-    The last axis of `t_s` and of what comes back runs over the resources."""
-
-    def survival(self, t_s: Floats) -> Floats: ...  # S(t) = P(no change within t)
-    def survival_integral(self, t_s: Floats) -> Floats: ...  # integral of S from 0 to t
-    def survival_slope(self, t_s: Floats) -> Floats: ...  # dS/dt
-    def n_expected(self, t_s: Floats) -> Floats: ...  # M(t) = expected number of changes
-    def n_expected_integral(self, t_s: Floats) -> Floats: ...  # integral of M from 0 to t
-    def pick(self, rows: Ints) -> Forecasts: ...
-
-
-class UsualForecasts(Forecasts, Protocol):
-    """What is to be expected while nothing out of the ordinary is known."""
-
-    def own_s(self, t_s: Floats) -> Floats: ...  # the own time that passes
-
-
-@runtime_checkable
-class Clocked(Protocol):
-    """Forecasts of resources that live in a time of their own. An index is read off the `usual` curve; the
-    visit is due when as much own time has passed as would have by then, sooner or later than usual."""
-
-    @property
-    def usual(self) -> UsualForecasts: ...
-    @property
-    def scatter(self) -> Floats: ...  # by what share each may come sooner or later, so that some scout
-    def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when it has passed; `most_s` at most
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """Learns from visits. What it keeps of one resource is a row of `width` numbers, so that the store can
-    carry it from run to run and from worker to worker."""
-
-    width: int
-
-    def learn(self, seen: Seen) -> None: ...
-    def memory(self, ids: Ints) -> Floats: ...  # shape (n, width)
-    def recall(self, ids: Ints, rows: Floats) -> None: ...
-
-
-class Predictor(Learner, Protocol):
-    """Forecasts changes. That changes no state and sees nothing after `now`."""
-
-    def forecast(self, batch: Batch, now: float) -> Forecasts: ...
-
-
-class Goal(Protocol):
-    """The worth U(t) of a visit `t_s` after the last one (DESIGN: one index, four goals, one price)."""
-
-    name: str
-
-    def worth(self, forecasts: Forecasts, t_s: Floats) -> Floats: ...
-
-
-class Quote(Protocol):
-    """A policy's answer for any price, one for all or one for each: gaps in seconds from the last informative
-    visit, within each resource's bounds, never sooner when dearer."""
-
-    def gaps(self, price: float | Floats) -> Floats: ...
-
-
-class Policy(Protocol):
-    """Quotes gaps. What does not depend on the price is worked out once, since the budget tries many
-    prices. Pure: one that goes by more than the batch carries is a `Learner` too, decides as it learns and
-    quotes what it decided. Rules that know no price quote the same gaps at every one."""
-
-    name: str
-
-    def quote(self, batch: Batch, forecasts: Forecasts) -> Quote: ...
 
 
 class Archive(Protocol):
@@ -262,6 +115,10 @@ class Store(Protocol):
     def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
     def told(self) -> Iterator[Seen]: ...  # all visits that teach, in pages, in the order of their times
     def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those, the newest of these resources
+    def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
+        """Of those, in the order of their times, what was recorded since this mark was given, with the mark
+        to ask with next; at most `limit`, the newest. 0 is the mark of those who never asked."""
+
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int: ...  # new memory, unless visited
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are
     def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first

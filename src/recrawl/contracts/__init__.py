@@ -1,0 +1,37 @@
+"""The plug points. Each has a conformance suite in `recrawl.checks`; built-ins pass it like any other."""
+
+from recrawl.contracts.keeping import Archive, Store
+from recrawl.contracts.learning import (
+    Clocked,
+    Forecasts,
+    Goal,
+    Heir,
+    Learner,
+    Policy,
+    Predictor,
+    Quote,
+    Shared,
+    UsualForecasts,
+)
+from recrawl.contracts.looking import Clock, Detector, Fetcher, Gates, Handler, Premises
+
+__all__ = [
+    "Archive",
+    "Clock",
+    "Clocked",
+    "Detector",
+    "Fetcher",
+    "Forecasts",
+    "Gates",
+    "Goal",
+    "Handler",
+    "Heir",
+    "Learner",
+    "Policy",
+    "Predictor",
+    "Premises",
+    "Quote",
+    "Shared",
+    "Store",
+    "UsualForecasts",
+]

@@ -1,0 +1,62 @@
+"""Visits that somebody else learned from: what they tell of their groups.
+
+The rows stay as they are, since whoever made the visit has written them; so each resource's rate is the one
+that is known of it now. Where it stood in its habit is followed from visit to visit.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, isnan
+
+from recrawl.compiled import quick
+from recrawl.learn.predictors.gamma import TELLING
+from recrawl.learn.rhythms.habits import Habits, row_after
+from recrawl.learn.rhythms.steps import (
+    BLANK,
+    CHANGED_AT,
+    HABIT,
+    SHARE,
+    VERDICTS,
+    T,
+    X,
+    beat_of,
+    rouse,
+)
+from recrawl.learn.rhythms.stirs import Stirs
+from recrawl.model import Floats
+
+
+def before(rows: Floats, since_at: Floats) -> Floats:
+    """Copies of the rows, each as it was when its resource had last been looked at then, as far as is known:
+    of whoever has changed since, nobody knows what habit it was in."""
+    rows = rows.copy()
+    later = rows[:, CHANGED_AT] > since_at
+    for column in (CHANGED_AT, HABIT, VERDICTS):
+        rows[later, column] = BLANK[column]
+    return rows
+
+
+@quick
+def overheard(
+    row: Floats,
+    habits: Habits,
+    stirs: Stirs,
+    slot: int,
+    since_at: float,
+    at: float,
+    changed: bool,
+    after_s: float,
+    shape: float,
+    scale_s: float,
+) -> None:
+    beat = beat_of(row, since_at, slot, scale_s / shape)
+    if slot >= 0:
+        a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
+        per_s = min(a / b_s, TELLING / max(at - since_at, 1e-3))
+        rouse(habits, stirs, beat, at, changed, per_s, a, b_s)
+    if isnan(row[CHANGED_AT]):
+        row[CHANGED_AT] = since_at
+    if changed:
+        row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
+        row[HABIT] = float(row_after(int(row[VERDICTS])))
+    row[VERDICTS] = float((2 * int(row[VERDICTS]) + (1 if changed else 0)) & 7)

@@ -1,0 +1,109 @@
+"""What resources teach each other, kept in step with the store and with other workers.
+
+Counts are noted in the store: every worker adds what it has counted since it last did, and goes by the sum.
+Whatever else there is to know comes out of the visits in the store: each worker overhears those that it has
+not learned from itself, at its first pricing the newest of all, and then those recorded since. So nothing is
+lost with a worker but what it counted since it last noted it, and what a worker does at each pricing is in
+proportion to the new visits, however many the store holds.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from recrawl.contracts import Predictor, Shared, Store
+from recrawl.model import Bools, Floats, Seen
+
+# Where there are more counts than so many, all together, a tenth of all is let go, so that old habits can be
+# unlearned. One change is about four of them: expected and found, for all resources and for those like it.
+MOST_COUNTED = 400_000.0
+SPARED = 0.9
+
+
+class Lore:
+    """Of a predictor that is `Shared`; with any other it does nothing."""
+
+    def __init__(self, store: Store, predictor: Predictor) -> None:
+        self._store = store
+        self._predictor = predictor if isinstance(predictor, Shared) else None
+        self._key = f"lore:{type(predictor).__qualname__}"
+        self._noted: str | None = None  # what was noted when this worker last looked …
+        self._counted: Floats | None = None  # … and what it went by then
+        self._mark = 0
+        self._own: list[Seen] = []  # learned from here since visits were last overheard
+        self.behind = self._predictor is not None  # whether visits of others were never overheard
+
+    def take_up(self) -> None:
+        """Begin from what was last noted."""
+        if self._predictor is not None:
+            self._noted = self._store.note(self._key)
+            self._go_by(_read(self._noted))
+
+    def share_with(self, other: Predictor) -> Predictor:
+        """Another predictor of the same kind, that knows what all resources have taught."""
+        if self._predictor is not None and isinstance(other, Shared):
+            other.take_lore(self._predictor.lore())
+        return other
+
+    def learned(self, seen: Seen) -> None:
+        """These visits were learned from here."""
+        if self._predictor is not None and len(seen):
+            self._own.append(seen)
+
+    def catch_up(self) -> None:
+        """Note what was counted here, and go by what all have counted and seen."""
+        if self._predictor is None:
+            return
+        self.put()
+        seen, self._mark = self._store.heard(self._mark, self._predictor.n_heard)
+        self._predictor.overhear(seen.pick(~_among(seen, self._own)))
+        self._own.clear()
+        self.behind = False
+
+    def put(self) -> None:
+        """Add what was counted here to what is noted, and go by the sum."""
+        if self._predictor is None:
+            return
+        mine = self._predictor.lore()
+        gained = mine if self._counted is None else np.maximum(mine - self._counted, 0.0)
+        while True:
+            noted = self._store.note(self._key)
+            known = _read(noted) if noted != self._noted else None
+            total = mine if known is None or known.shape != mine.shape else known + gained
+            if total.sum() > MOST_COUNTED:
+                total = total * (SPARED * MOST_COUNTED / total.sum())
+            written = json.dumps(total.tolist()) if gained.any() else noted
+            if written == noted or written is None or self._store.exchange(self._key, noted, written):
+                break
+        self._noted, self._counted = written, total
+        if total is not mine:  # else it goes by that already
+            self._predictor.take_lore(total)
+
+    def begin_anew(self) -> None:
+        """Forget all that was counted; what is noted stays until `put_anew`."""
+        if self._predictor is not None:
+            self._predictor.take_lore(np.zeros_like(self._predictor.lore()))
+
+    def put_anew(self) -> None:
+        """What was counted here takes the place of what is noted."""
+        if self._predictor is not None:
+            self._store.note(self._key, json.dumps(self._predictor.lore().tolist()))
+
+    def _go_by(self, lore: Floats | None) -> None:
+        if lore is not None and self._predictor is not None:
+            self._predictor.take_lore(lore)
+            self._counted = self._predictor.lore()
+
+
+def _read(noted: str | None) -> Floats | None:
+    return None if noted is None else np.array(json.loads(noted), dtype=np.float64)
+
+
+def _among(seen: Seen, own: list[Seen]) -> Bools:
+    """Which of these visits are among those."""
+    if not own:
+        return np.zeros(len(seen), dtype=np.bool_)
+    known = np.concatenate([one.id + 1j * one.at for one in own])
+    return np.asarray(np.isin(seen.id + 1j * seen.at, known), dtype=np.bool_)

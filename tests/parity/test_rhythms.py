@@ -1,0 +1,246 @@
+"""Resources that teach each other: the loop, the columns and the fast path make the same visits.
+
+What one resource taught reaches another when it is planned anew, so all three must do that at the same
+moments, and the smallest gap must be no shorter than the time between them: else a plan would count that was
+made in the middle, after some visits of the moment or after all of them.
+
+One order is the shell's own. What is overdue when it is planned anew is visited at once, and each visit
+teaches before the next one does: the walks go by the resources' numbers, the loop by how long they are
+overdue. So here the loop's plans begin no sooner than the moment they are made. Nor does the loop keep the
+first gaps by itself, as the walks do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.parity.test_walk import check_same
+
+from recrawl.contracts import Forecasts, Goal, Quote
+from recrawl.evaluate.measures import measure
+from recrawl.evaluate.protocol import Window
+from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.learn.rhythms.forecasts import Rhythms
+from recrawl.loop import Loop
+from recrawl.model import DAY_S, HOUR_S, Batch, Floats, NewResource, Priors, Settings
+from recrawl.remember.memory import MemoryStore
+from recrawl.schedule.goals import Capture, Fresh, FreshHarmonic, Prompt
+from recrawl.schedule.policies.index import Index
+from recrawl.simulate.columns import walk_columns
+from recrawl.simulate.processes import Poisson
+from recrawl.simulate.rates import Lognormal
+from recrawl.simulate.recipes import Ingredient, Recipe, Shared
+from recrawl.simulate.rhythms import walk_rhythm
+from recrawl.simulate.run import simulate
+from recrawl.simulate.scalar import GOALS
+from recrawl.simulate.traces import Traces, Visits
+from recrawl.simulate.walk import START_GAP_S
+from recrawl.simulate.worlds import Quarter, TraceWorld, World
+
+START_AT = 1.7e9
+END_AT = START_AT + 40 * DAY_S
+MIN_S, MAX_S = 3 * HOUR_S, 30 * DAY_S
+PRICES = {"fresh": 0.3 * DAY_S, "fresh-harmonic": 1.0 * DAY_S, "capture": 0.1, "prompt": 1.0 * DAY_S}
+GOAL: list[Goal] = [Fresh(), FreshHarmonic(), Capture(), Prompt()]
+
+
+def world(n: int, per_host: int, seed: int) -> tuple[Traces, Floats]:
+    """Hosts whose resources change together about once a week, and each also by itself; and first gaps."""
+    recipe = Recipe(
+        ingredients=(Ingredient(law=Poisson(0.1), rates=Lognormal(0.05, 1.5)),),
+        start_at=START_AT - 30 * DAY_S,
+        end_at=END_AT,
+        per_host=per_host,
+        shared=Shared(per_day=1 / 7, share=0.7, within_s=600.0),
+    )
+    rng = np.random.default_rng(seed)
+    traces = World([Quarter(recipe, n)], seed=seed).traces()
+    return replace(traces, weight=rng.lognormal(0.0, 0.5, n)), START_GAP_S * rng.random(n)
+
+
+def fast(
+    traces: Traces,
+    first_gap_s: Floats,
+    goal: Goal,
+    *,
+    exact: bool,
+    priors: Priors | None = None,
+    min_gap_s: float = MIN_S,
+) -> Visits:
+    predictor = Rhythm()
+    if priors is not None:
+        predictor.ground(priors)
+    return walk_rhythm(
+        traces,
+        start_at=START_AT,
+        end_at=END_AT,
+        first_gap_s=first_gap_s,
+        min_gap_s=min_gap_s,
+        max_gap_s=MAX_S,
+        price=PRICES[goal.name],
+        goal=GOALS[goal.name],
+        predictor=predictor,
+        replan_every_s=MIN_S,
+        exact=exact,
+    )
+
+
+def columns(
+    traces: Traces,
+    first_gap_s: Floats,
+    goal: Goal,
+    *,
+    priors: Priors | None = None,
+    min_gap_s: float = MIN_S,
+) -> Visits:
+    predictor = Rhythm()
+    if priors is not None:
+        predictor.ground(priors)
+    return walk_columns(
+        predictor,
+        Index(goal),
+        traces,
+        start_at=START_AT,
+        end_at=END_AT,
+        first_gap_s=first_gap_s,
+        min_gap_s=min_gap_s,
+        max_gap_s=MAX_S,
+        price=PRICES[goal.name],
+        replan_every_s=MIN_S,
+    )
+
+
+class Timed(Rhythm):
+    """Knows what time it is."""
+
+    now = START_AT
+
+    def forecast(self, batch: Batch, now: float) -> Rhythms:
+        self.now = now
+        return super().forecast(batch, now)
+
+
+class Begun:
+    """The index, with the first gaps as they are given; nothing is due before the moment it is planned."""
+
+    name = "index"
+
+    def __init__(self, goal: Goal, first_gap_s: Floats, predictor: Timed) -> None:
+        self.index, self.first_gap_s, self.predictor = Index(goal), first_gap_s, predictor
+
+    def quote(self, batch: Batch, forecasts: Forecasts) -> Quote:
+        return _BegunQuote(self, batch, self.index.quote(batch, forecasts))
+
+
+class _BegunQuote:
+    def __init__(self, policy: Begun, batch: Batch, of: Quote) -> None:
+        self.policy, self.batch, self.of = policy, batch, of
+
+    def gaps(self, price: float | Floats) -> Floats:
+        gap_s = np.fmax(self.of.gaps(price), self.policy.predictor.now - self.batch.since_at)
+        return np.where(self.batch.n_informative == 1, self.policy.first_gap_s[self.batch.id - 1], gap_s)
+
+
+def looped(traces: Traces, first_gap_s: Floats, goal: Goal) -> Visits:
+    n, host = len(traces), [f"h{host}.test" for host in traces.host.tolist()]
+    resources = [
+        NewResource(
+            url=f"http://{host[i]}/{i}",
+            host=host[i],
+            settings=Settings(min_gap_s=MIN_S, max_gap_s=MAX_S, weight=float(traces.weight[i])),
+        )
+        for i in range(n)
+    ]
+    predictor = Timed()
+    loop = Loop(
+        store=MemoryStore(),
+        predictor=predictor,
+        policy=Begun(goal, first_gap_s, predictor),
+        rule="index",
+        per_day=None,
+        reprice_every_s=MIN_S,
+        free_price=PRICES[goal.name],
+    )
+    events = [traces.of(i) for i in range(n)]
+    seen = simulate(
+        loop, TraceWorld(resources, events), start_at=START_AT, end_at=END_AT, first_gap_s=first_gap_s
+    )
+    chosen = seen.pick(np.isfinite(seen.since_at))
+    order = np.lexsort((chosen.at, chosen.id))
+    return Visits(bounds=np.searchsorted(chosen.id[order], np.arange(n + 1)), at=chosen.at[order])
+
+
+@pytest.mark.parametrize("goal", GOAL[:1] + GOAL[2:3], ids=lambda goal: goal.name)
+def test_the_fast_path_walks_as_the_loop_does(goal: Goal) -> None:
+    traces, first_gap_s = world(14, 14, seed=4)
+    traces = replace(traces, host=np.array([0] * 8 + [1, 2, 3, 4, 5, 6]))  # the last six are alone
+    walked = fast(traces, first_gap_s, goal, exact=True)
+    check_same(walked, looped(traces, first_gap_s, goal))
+    check_same(walked, columns(traces, first_gap_s, goal))
+    due = (walked.at - START_AT) / MIN_S
+    assert (due == np.round(due)).sum() > 10  # those that others called for, at once when planned anew
+
+
+@pytest.mark.parametrize("goal", GOAL[1::2], ids=lambda goal: goal.name)
+def test_the_fast_path_walks_as_the_columns_do(goal: Goal) -> None:
+    traces, first_gap_s = world(24, 6, seed=5)
+    walked = fast(traces, first_gap_s, goal, exact=True)
+    check_same(walked, columns(traces, first_gap_s, goal))
+    gap_s = np.concatenate([np.diff(walked.of(i)) for i in range(len(traces))])
+    assert ((gap_s > 1.01 * MIN_S) & (gap_s < 0.99 * MAX_S)).mean() > 0.8  # not the bounds alone decide
+
+
+def test_with_priors_of_groups_and_wider_smallest_gaps_it_walks_as_the_columns_do() -> None:
+    traces, first_gap_s = world(18, 6, seed=6)
+    priors = Priors(
+        shape=0.4,
+        scale_s=3 * DAY_S,
+        group=np.array([1, 3]),
+        shapes=np.array([2.0, 0.2]),
+        scales_s=np.array([30.0, 2.0]) * DAY_S,
+    )
+    gap_s = 2.5 * MIN_S
+    walked = fast(traces, first_gap_s, GOAL[0], exact=True, priors=priors, min_gap_s=gap_s)
+    check_same(walked, columns(traces, first_gap_s, GOAL[0], priors=priors, min_gap_s=gap_s))
+    plain = fast(traces, first_gap_s, GOAL[0], exact=True, min_gap_s=gap_s)
+    assert walked.at.tolist() != plain.at.tolist()
+
+
+@pytest.mark.parametrize("goal", GOAL[:1] + GOAL[3:], ids=lambda goal: goal.name)
+def test_planning_only_the_stirred_anew_makes_much_the_same_visits(goal: Goal) -> None:
+    traces, first_gap_s = world(240, 12, seed=7)
+    rows = np.arange(len(traces))
+    window = Window(start_at=START_AT, end_at=END_AT, rows=rows, first_gap_s=first_gap_s)
+    exact = fast(traces, first_gap_s, goal, exact=True)
+    quick = fast(traces, first_gap_s, goal, exact=False)
+    assert len(quick) == pytest.approx(len(exact), rel=0.07)  # -6 % to +2 % over many worlds
+    one, other = (measure(traces, visits, window).total() for visits in (exact, quick))
+    assert 1.0 - other.freshness == pytest.approx(1.0 - one.freshness, rel=0.08)
+    assert other.wait_days_mean == pytest.approx(one.wait_days_mean, rel=0.1)
+    assert other.recall == pytest.approx(one.recall, abs=0.03)
+    assert quick.at.tolist() != exact.at.tolist()
+
+
+def test_walks_of_nothing_and_walks_that_follow_each_other_know_nothing() -> None:
+    traces, first_gap_s = world(24, 6, seed=5)
+    nobody = traces.pick(np.arange(0))
+    assert len(fast(nobody, np.empty(0), GOAL[0], exact=True)) == 0
+    predictor = Rhythm()
+    made = [
+        walk_rhythm(
+            traces,
+            start_at=START_AT,
+            end_at=END_AT,
+            first_gap_s=first_gap_s,
+            min_gap_s=MIN_S,
+            max_gap_s=MAX_S,
+            price=PRICES["fresh"],
+            goal=GOALS["fresh"],
+            predictor=predictor,
+            replan_every_s=MIN_S,
+        )
+        for _ in range(2)
+    ]
+    assert made[0].at.tolist() == made[1].at.tolist()
