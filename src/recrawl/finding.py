@@ -25,6 +25,8 @@ from recrawl.model import (
 )
 from recrawl.schedule.retry import host_gap_s, retry_gap_s
 
+LONGER = 4.0  # times what is usual: the most that one visit counts for in how long a host is kept
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -184,8 +186,13 @@ def gate_after(finding: Finding) -> float:
 
 
 def keep_busy(busy_s: dict[int, float], findings: Sequence[Finding]) -> None:
-    """How long a visit keeps its host, from its claim until the next may come; the newest count most."""
+    """How long a visit keeps its host, from its claim until the next may come; the newest count most.
+
+    One that took far longer than the others counts as a few times as long: a process that was stopped for a
+    while must not make its hosts seem full for the rest of the day.
+    """
     for finding in findings:
         host, took_s = finding.lease.resource.host_id, gate_after(finding) - finding.lease.claimed_at
         if took_s > 0.0:
-            busy_s[host] = busy_s.get(host, took_s) + 0.2 * (took_s - busy_s.get(host, took_s))
+            known_s = busy_s.get(host, took_s)
+            busy_s[host] = known_s + 0.2 * (min(took_s, LONGER * known_s) - known_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recrawl.finding import Finding
+from recrawl.finding import Finding, keep_busy
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.gates import answered
 from recrawl.loop import Loop
@@ -61,6 +61,23 @@ def test_what_the_server_asks_for_counts_where_it_is_longer() -> None:
     made = Visit(fetch_id="x", resource_id=lease.resource.id, at=NOW, outcome=Outcome.HTTP_ERROR, status=503)
     loop.absorb([Finding(lease=lease, visit=made, gate_at=NOW + 3_600.0, answered=False)], NOW)
     assert loop.store.gate_at(HOST) == NOW + 3_600.0
+
+
+def test_one_visit_that_was_held_up_for_hours_does_not_make_its_host_seem_full() -> None:
+    loop = loop_on_one_host(1)
+    (lease,) = loop.due(NOW, 1)
+    busy_s: dict[int, float] = {}
+
+    def took(seconds: float) -> float:
+        made = Visit(fetch_id="x", resource_id=lease.resource.id, at=NOW + seconds, outcome=Outcome.OK)
+        keep_busy(busy_s, [Finding(lease=lease, visit=made, gate_at=NOW + seconds, answered=True)])
+        return busy_s[lease.resource.host_id]
+
+    assert took(2.0) == 2.0
+    assert took(7_200.0) < 4.0  # the process slept
+    for _ in range(20):
+        took(60.0)
+    assert took(60.0) > 50.0  # the host is slow now
 
 
 @pytest.mark.parametrize(

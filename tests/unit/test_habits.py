@@ -19,10 +19,10 @@ from recrawl.learn.rhythms.habits import (
     count,
     counted,
     end_of,
+    known_after,
     no_habits,
     row_after,
     settle,
-    share_of,
 )
 from recrawl.model import DAY_S, Floats, Seen
 
@@ -48,13 +48,15 @@ def test_the_three_verdicts_before_a_change_choose_its_row() -> None:
     assert [row_after(verdicts) for verdicts in (0, 1, 5, 7, 8, 13)] == [1, 2, 6, 8, 1, 6]
 
 
-@given(st.floats(1e-12, 50.0))
-def test_a_visit_with_a_change_tells_of_as_many_as_a_poisson_number_above_0_has(expected: float) -> None:
-    k = np.arange(1, 200)
-    log_p = k * np.log(expected) - expected - np.cumsum(np.log(k))
-    mean = (k * np.exp(log_p)).sum() / np.exp(log_p).sum()
-    assert expected * share_of(expected, True) == pytest.approx(mean, rel=1e-6)
-    assert share_of(expected, False) == 0.0
+@given(st.floats(1e-3, 30.0), st.floats(0.05, 50.0))
+def test_what_visits_tell_adds_up_to_what_was_believed_before(own_s: float, a: float) -> None:
+    b_s = 2.0
+    still = (1.0 + own_s / b_s) ** -a
+    per_s, share = known_after(own_s, True, a, b_s)
+    slow_per_s, none = known_after(own_s, False, a, b_s)
+    assert none == 0.0
+    assert (1.0 - still) * per_s + still * slow_per_s == pytest.approx(a / b_s, rel=1e-6)
+    assert (1.0 - still) * per_s * share == pytest.approx(a / b_s, rel=1e-6)
 
 
 def test_counts_of_a_row_count_for_all_and_row_0_counts_once() -> None:
@@ -105,13 +107,11 @@ def test_a_visit_is_shared_out_over_the_bins_and_nothing_of_it_is_lost(
     rhythm.learn(seen(since_at[-1:], at[-1:], changed[-1:]))
     n, x = rhythm.lore() - before
     gap_s = at[-1] - since_at[-1]
-    expected = min(a / b_s, 3.0 / gap_s) * gap_s
-    assert x[0].sum() == pytest.approx(expected)
     row = int(np.argmax(x[1:].sum(axis=1))) + 1 if x[1:].any() else 0
-    by_habit = (x[row] * factor[row]).sum()
-    told = by_habit / -np.expm1(-by_habit) if changed[-1] else 0.0
-    assert n[0].sum() == pytest.approx(told)
-    assert n[0] == pytest.approx(x[0] * factor[row] * told / by_habit)
+    own_s = (x[0] / x[0].sum() * gap_s * factor[row]).sum()
+    per_s, share = known_after(own_s, bool(changed[-1]), a, a / min(a / b_s, 3.0 / gap_s))
+    assert x[0].sum() == pytest.approx(per_s * gap_s)
+    assert n[0] == pytest.approx(x[0] * factor[row] * share)
     if row:
         assert n[row] == pytest.approx(n[0])
 

@@ -35,7 +35,11 @@ from recrawl.model import DAY_S, NewResource, Request
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
-    with open_house(tmp_path / "home") as opened:
+    home = tmp_path / "home"
+    home.mkdir()
+    # a predictor that learns each resource alone: what others taught would depend on when it came in
+    (home / "recrawl.toml").write_text('[schedule]\npredictor = "gamma"\n')
+    with open_house(home) as opened:
         yield opened
 
 

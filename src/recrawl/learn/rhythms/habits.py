@@ -13,7 +13,7 @@ nobody saw.
 
 from __future__ import annotations
 
-from math import expm1, frexp, ldexp
+from math import expm1, frexp, ldexp, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +93,15 @@ def settle(habits: Habits, row: int, bin_: int) -> None:
 
 
 @quick
-def share_of(expected: float, changed: bool) -> float:
-    """How many times the changes expected in a gap there were, given whether there was any."""
-    return 1.0 / max(-expm1(-expected), 1e-300) if changed else 0.0
+def known_after(own_s: float, changed: bool, a: float, b_s: float) -> tuple[float, float]:
+    """After a visit to a resource whose rate was Gamma(a, b_s): what its mean rate is believed to be now, and
+    how many times the changes that are expected at that there were.
+
+    Taking the rate for known would not do: a mean rate foretells more gaps with a change than its mixture of
+    rates does, and the habits of everybody would seem to be slower than they are.
+    """
+    grown = log1p(own_s / b_s)
+    if not changed:
+        return a / (b_s + own_s), 0.0
+    per_s = a / b_s * -expm1(-(a + 1.0) * grown) / max(-expm1(-a * grown), 1e-300)
+    return per_s, 1.0 / max(-expm1(-(a + 1.0) * grown), 1e-300)

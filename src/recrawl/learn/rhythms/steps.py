@@ -21,9 +21,9 @@ from recrawl.learn.rhythms.habits import (
     bin_of,
     count,
     end_of,
+    known_after,
     row_after,
     settle,
-    share_of,
 )
 from recrawl.learn.rhythms.stirs import (
     Stirs,
@@ -159,7 +159,7 @@ def take(
     passed_s = max(own_s(habits, stirs, beat, at), 1e-6 * gap_s)
     per_s = min(a / b_s, TELLING / gap_s)
     if not first:  # of the first gap nobody knows how long ago a change was
-        _form(habits, stirs, beat, at, changed, per_s, per_s * passed_s)
+        _form(habits, stirs, beat, at, changed, passed_s, a, a / per_s)
         if slot >= 0:
             _heed(row, habits, stirs, beat, at, changed, a, b_s)
     if slot >= 0:
@@ -229,10 +229,10 @@ def rouse(
 
 @quick
 def _form(
-    habits: Habits, stirs: Stirs, beat: Beat, at: float, changed: bool, per_s: float, expected: float
+    habits: Habits, stirs: Stirs, beat: Beat, at: float, changed: bool, own: float, a: float, b_s: float
 ) -> None:
     """Everybody's habit, by what this visit found."""
-    share = share_of(expected, changed)
+    per_s, share = known_after(own, changed, a, b_s)
     since_at = beat.since_at
     start = bin_of((since_at - beat.anchor_at) / beat.unit_s)
     bin_ = start
