@@ -291,3 +291,30 @@ def test_gaps_by_a_group_s_clock_keep_their_bounds_and_are_never_shorter_when_de
     assert np.array([steady.gaps(price)[alone] for price in prices]) == pytest.approx(
         gap_s[:, alone], rel=1e-6
     )
+
+
+@pytest.mark.parametrize(("together", "least", "most"), [(True, 0.2, 0.3), (False, 0.0, 0.17)])
+def test_only_groups_that_are_stirred_send_scouts(together: bool, least: float, most: float) -> None:
+    rng = np.random.default_rng(7)
+    n, n_days = 6, 200
+    weeks = 1e9 + np.arange(1, n_days // 7) * 7 * DAY_S
+    at, since_at, changed = (np.empty((n, n_days // 2)) for _ in range(3))
+    for i in range(n):
+        at[i] = 1e9 + np.cumsum(rng.uniform(1.0, 3.0, n_days // 2)) * DAY_S
+        since_at[i] = np.r_[1e9, at[i, :-1]]
+        events = weeks if together else 1e9 + np.cumsum(rng.exponential(7.0, n_days)) * DAY_S
+        changed[i] = np.searchsorted(events, at[i]) > np.searchsorted(events, since_at[i])
+    predictor = Rhythm()
+    predictor.learn(
+        Seen(
+            id=np.repeat(np.arange(1, n + 1), n_days // 2),
+            since_at=since_at.ravel(),
+            at=at.ravel(),
+            changed=changed.ravel().astype(np.int8),
+            event_at=np.full(at.size, np.nan),
+            group=np.ones(at.size, dtype=np.int64),
+        )
+    )
+    batch = replace(sample_batch(n), group=np.ones(n, dtype=np.int64))
+    scatter = predictor.forecast(batch, 2e9).scatter
+    assert least <= np.median(scatter) <= most

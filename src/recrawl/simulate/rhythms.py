@@ -153,7 +153,7 @@ def _replan(
             continue
         beat = beat_of(known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
         if exact:
-            known.own_s[i] = asked_s(terms, habits, known.rows[i], beat, i, known.n_told[i])
+            known.own_s[i] = asked_s(terms, habits, stirs, known.rows[i], beat, i, known.n_told[i])
         due_at = max(_due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s), now)
         if due_at != known.due_at[i]:
             known.due_at[i] = due_at
@@ -224,7 +224,7 @@ def _visit(
     known.since_at[i] = at
     known.n_told[i] += 1
     beat = beat_of(known.rows[i], at, slot, terms.scale_s[i] / terms.shape[i])
-    known.own_s[i] = asked_s(terms, habits, known.rows[i], beat, i, known.n_told[i])
+    known.own_s[i] = asked_s(terms, habits, stirs, known.rows[i], beat, i, known.n_told[i])
     known.due_at[i] = _due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s)
     known.stamp[i] += 1
     heappush(line, (known.due_at[i], i, known.stamp[i]))

@@ -22,8 +22,8 @@ from recrawl.learn.rhythms.steps import Beat
 from recrawl.learn.rhythms.stirs import Stirs, rate_at
 from recrawl.model import Floats, Ints
 
-# How much sooner or later than its time a resource that heeds its group is due: the first ones are the scouts
-# whose visits tell the others whether to come.
+# How much sooner or later than its time a resource that heeds its group is due, where that is stirred at all:
+# the first ones are the scouts whose visits tell the others whether to come.
 SCATTER = 0.3
 FEW = 8_192  # numbers: up to here one step over all bins is faster than one for each
 
@@ -121,7 +121,12 @@ class Rhythms:
 
     @property
     def scatter(self) -> Floats:
-        return SCATTER * self.heed
+        grouped = self.slot >= 0
+        evidence = self.stirs.evidence[self.slot[grouped]]
+        weight = np.exp(evidence - evidence.max(axis=1, keepdims=True, initial=-np.inf))
+        found = np.zeros(len(self.slot))
+        found[grouped] = 1.0 - weight[:, -1] / weight.sum(axis=1)
+        return np.asarray(SCATTER * self.heed * found)
 
     def own_s(self, t_s: Floats) -> Floats:
         """The own time that passes."""

@@ -211,6 +211,16 @@ def _weighed(stirs: Stirs, slot: int, own_s: Floats, changed: bool, a: float, b_
 
 
 @quick
+def unevenness(evidence: Floats) -> float:
+    """How sure it is that a group is stirred at all: the weight of all alphas but steady time's."""
+    most = evidence.max()
+    total, steady = 0.0, exp(evidence[N_ALPHAS] - most)
+    for j in range(N_ALPHAS + 1):
+        total += exp(evidence[j] - most)
+    return float(1.0 - steady / total)
+
+
+@quick
 def _widen(stirs: Stirs, slot: int) -> None:
     first = stirs.first[slot]
     start = floor(first / 2.0)
