@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -173,10 +175,13 @@ def test_a_client_that_leaves_in_the_middle_troubles_nobody(
         past.visit(seen(URL, DAY_AT, b"\0" * 40_000_000, ("Content-Type", "image/png")))
     with replaying(tmp_path) as client:
         where = urlsplit(client.origin)
-        for _ in range(3):
+        for rude in (False, True, False, True):
             with socket.create_connection((where.hostname or "", where.port or 0), timeout=60) as plain:
+                if rude:  # a reset instead of a farewell, and only once the server waits for the line to clear
+                    plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 plain.sendall(f"GET /memento/{STAMP}/{URL} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 assert plain.recv(1000).startswith(b"HTTP/1.1 200")
+                time.sleep(0.3 * rude)
         assert len(client(f"/memento/{STAMP}/{URL}").body) == 40_000_000
     assert caplog.records == []
 

@@ -111,7 +111,7 @@ class Server:
         response.headers.update(reply.headers)
         response.headers["Content-Security-Policy"] = (_POLICY if reply.archived else _OWN_POLICY) + _CLOSED
         response.content_length = len(reply.body)
-        with suppress(ConnectionResetError):  # whoever asked has had enough
+        with suppress(ConnectionError):  # whoever asked has had enough
             await response.prepare(request)
             if request.method != "HEAD":
                 for at in range(0, len(reply.body), STEP_BYTES):
