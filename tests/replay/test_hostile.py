@@ -177,7 +177,7 @@ def test_a_client_that_leaves_in_the_middle_troubles_nobody(
         where = urlsplit(client.origin)
         for rude in (False, True, False, True):
             with socket.create_connection((where.hostname or "", where.port or 0), timeout=60) as plain:
-                if rude:  # a reset instead of a farewell, and only once the server waits for the line to clear
+                if rude:  # a reset instead of a farewell, once the server waits for the line to clear
                     plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 plain.sendall(f"GET /memento/{STAMP}/{URL} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 assert plain.recv(1000).startswith(b"HTTP/1.1 200")

@@ -80,7 +80,7 @@ def survival(loop: Loop, now: float) -> list[float]:
 
 def test_whoever_comes_later_forecasts_as_the_one_that_learned() -> None:
     loop = worker(store := stored())
-    at = look(loop, range(12))
+    at = look(loop, range(30))
     loop.reprice(at)
     later = worker(store)
     assert later.must_reprice(at)  # although the price is new

@@ -47,8 +47,8 @@ def visits(
     ).pick(order)
 
 
-def taught(seen: Seen) -> Rhythm:
-    rhythm = Rhythm()
+def taught(seen: Seen, *without: str) -> Rhythm:
+    rhythm = Rhythm(without=without)
     rhythm.learn(seen)
     return rhythm
 
@@ -174,7 +174,8 @@ METHODS = ("survival", "survival_integral", "survival_slope", "n_expected", "n_e
 
 @pytest.mark.parametrize("name", METHODS)
 def test_who_does_not_heed_its_group_has_the_usual_forecast(name: str) -> None:
-    forecasts = forecast(taught(visits()), START_AT + 12 * DAY_S + np.linspace(0.0, DAY_S, N))
+    rhythm = taught(visits(), "calendar")
+    forecasts = forecast(rhythm, START_AT + 12 * DAY_S + np.linspace(0.0, DAY_S, N))
     t_s = np.geomspace(60.0, 200 * DAY_S, 60)[:, None] * np.ones(N)
     heeding = getattr(forecasts, name)(t_s)
     alone = getattr(replace(forecasts, heed=np.zeros(N)), name)(t_s)
@@ -275,7 +276,7 @@ def test_very_fast_and_very_slow_resources_have_sound_forecasts(gap_s: float) ->
 @pytest.mark.parametrize("goal", [Fresh(), FreshHarmonic(), Capture(), Prompt()], ids=lambda goal: goal.name)
 def test_gaps_by_a_group_s_clock_keep_their_bounds_and_are_never_shorter_when_dearer(goal: Goal) -> None:
     since_at = START_AT + np.linspace(6.0, 12.0, N) * DAY_S
-    forecasts = forecast(taught(visits()), since_at)
+    forecasts = forecast(taught(visits(), "calendar"), since_at)
     batch = replace(sample_batch(N), group=GROUPS, since_at=since_at)
     quote = Index(goal).quote(batch, forecasts)
     prices = [1e-9, *np.geomspace(1e-3, 1e3 * DAY_S, 60).tolist(), 1e15]

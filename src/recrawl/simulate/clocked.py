@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.compiled import quick
-from recrawl.learn.rhythms.forecasts import SCATTER, integral
+from recrawl.learn.rhythms.forecasts import integral
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
-from recrawl.learn.rhythms.steps import SHARE, Beat, T, X
-from recrawl.learn.rhythms.stirs import Stirs, unevenness
+from recrawl.learn.rhythms.steps import SHARE, Beat, Common, T, X
+from recrawl.learn.rhythms.stirs import unevenness
 from recrawl.model import Floats
 from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC
 
@@ -32,19 +32,18 @@ class Terms(NamedTuple):
     shape: Floats
     scale_s: Floats
     forgetting: float
+    scatter: float  # by what share the scouts of a group come sooner or later
 
 
 @quick
-def asked_s(
-    terms: Terms, habits: Habits, stirs: Stirs, row: Floats, beat: Beat, i: int, n_told: int
-) -> float:
+def asked_s(terms: Terms, common: Common, row: Floats, beat: Beat, i: int, n_told: int) -> float:
     """The own time after which a visit is worth the price, a little more or less for those that scout."""
     a, b_s = row[X] + row[SHARE] * terms.shape[i], row[T] + row[SHARE] * terms.scale_s[i]
-    gap_s = _gap(terms.goal, a, b_s, log(terms.price), terms.weight[i], habits, beat, terms.log_gap)
-    own_s = usual_s(habits, beat, gap_s)
+    gap_s = _gap(terms.goal, a, b_s, log(terms.price), terms.weight[i], common.habits, beat, terms.log_gap)
+    own_s = usual_s(common.habits, beat, gap_s)
     if beat.slot < 0:
         return own_s
-    share = SCATTER * beat.heed * unevenness(stirs.evidence[beat.slot])
+    share = terms.scatter * beat.heed * unevenness(common.stirs.evidence[beat.slot])
     return own_s * (1.0 + share * (2.0 * _scattered(i + 1, n_told) - 1.0))
 
 

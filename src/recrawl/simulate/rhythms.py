@@ -17,12 +17,14 @@ import numpy as np
 
 from recrawl.compiled import compiled, quick
 from recrawl.learn.predictors.rhythm import Rhythm, joined
-from recrawl.learn.rhythms.habits import Habits, no_habits
-from recrawl.learn.rhythms.steps import BLANK, Beat, beat_of, real_s, take
-from recrawl.learn.rhythms.stirs import Stirs, no_stirs, stirred_s
+from recrawl.learn.rhythms.calendars import calendar_of, shown_at
+from recrawl.learn.rhythms.forecasts import SCATTER
+from recrawl.learn.rhythms.steps import BLANK, Beat, Common, beat_of, due_after_s, nothing_in_common, take
+from recrawl.learn.rhythms.stirs import stirred_s
 from recrawl.model import Floats, Ints
 from recrawl.schedule.policies.index import N_POINTS, SOONEST
 from recrawl.simulate.clocked import Terms, asked_s
+from recrawl.simulate.groups import Groups, grouped
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import checked, first_after
 
@@ -30,17 +32,6 @@ from recrawl.simulate.walk import checked, first_after
 # its usual gap; and whoever turns out to be due later than was thought, by this share of its gap, waits on.
 RISEN = 0.05
 LATER = 0.02
-
-
-class Groups(NamedTuple):
-    """Which resources belong together; group 0 is for those of none."""
-
-    of: Ints  # each resource's
-    slot: Ints  # where each one's stirs are; -1: it has one member
-    member: Ints  # as the predictor has it
-    order: Ints  # the resources, group by group …
-    ends: Ints  # … and where each begins
-    risen_s: Floats  # how much further each one's clock has gone than was thought; inf: far enough
 
 
 class Known(NamedTuple):
@@ -85,6 +76,7 @@ def walk_rhythm(
         np.broadcast_to(shape, n).copy(),
         np.broadcast_to(scale_s, n).copy(),
         float(predictor.forgetting),
+        SCATTER if predictor.scouts else 0.0,
     )
     due_at = start_at + first_gap_s
     known = Known(
@@ -96,11 +88,10 @@ def walk_rhythm(
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
     )
-    groups, n_shared = _grouped(group)
+    groups, n_shared = grouped(group)
     rows, at = _walked(
         terms,
-        no_habits(),
-        no_stirs(n_shared),
+        _taught_nothing(predictor, n_shared),
         groups,
         known,
         traces.bounds,
@@ -114,29 +105,16 @@ def walk_rhythm(
     return Visits(bounds=np.searchsorted(rows[order], np.arange(n + 1)).astype(np.int64), at=at[order])
 
 
-def _grouped(group: Ints) -> tuple[Groups, int]:
-    """And how many groups have several members."""
-    counts = np.bincount(group, minlength=1)
-    several = counts > 1
-    order = np.argsort(group, kind="stable")
-    return (
-        Groups(
-            group,
-            np.where(several, np.cumsum(several) - 1, -1).astype(np.int64),
-            np.zeros(len(counts), dtype=np.int64),
-            order.astype(np.int64),
-            np.searchsorted(group[order], np.arange(len(counts) + 1)).astype(np.int64),
-            np.zeros(len(counts)),
-        ),
-        int(several.sum()),
-    )
+def _taught_nothing(predictor: Rhythm, n_groups: int) -> Common:
+    """With the parts that the predictor has."""
+    own = predictor.common
+    return nothing_in_common(n_groups)._replace(forms=own.forms, marks=own.marks, heed=own.heed)
 
 
 @quick
 def _replan(
     terms: Terms,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     groups: Groups,
     known: Known,
     group: int,
@@ -151,10 +129,10 @@ def _replan(
         i = groups.order[k]
         if known.n_told[i] == 1:
             continue
-        beat = beat_of(known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
+        beat = beat_of(common, known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
         if exact:
-            known.own_s[i] = asked_s(terms, habits, stirs, known.rows[i], beat, i, known.n_told[i])
-        due_at = max(_due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s), now)
+            known.own_s[i] = asked_s(terms, common, known.rows[i], beat, i, known.n_told[i])
+        due_at = max(_due_at(terms, common, beat, known.since_at[i], known.own_s[i]), now)
         if due_at != known.due_at[i]:
             known.due_at[i] = due_at
             known.stamp[i] += 1
@@ -164,8 +142,7 @@ def _replan(
 @quick
 def _waits(
     terms: Terms,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     groups: Groups,
     known: Known,
     i: int,
@@ -176,8 +153,8 @@ def _waits(
     at = known.due_at[i]
     group = groups.of[i]
     slot = groups.slot[group] if groups.member[group] < 0 else -1
-    beat = beat_of(known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
-    due_at = _due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s)
+    beat = beat_of(common, known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
+    due_at = _due_at(terms, common, beat, known.since_at[i], known.own_s[i])
     if due_at <= at + LATER * (at - known.since_at[i]):
         return False
     heappop(line)
@@ -189,8 +166,7 @@ def _waits(
 @quick
 def _visit(
     terms: Terms,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     groups: Groups,
     known: Known,
     i: int,
@@ -201,11 +177,10 @@ def _visit(
     """Learn from a visit and plan the next; whether its group is to be planned anew for it."""
     group, since_at = groups.of[i], known.since_at[i]
     slot = joined(groups.slot, groups.member, group, i + 1)
-    before_s = stirred_s(stirs, slot, since_at, at) if slot >= 0 else 0.0
+    before_s = _gone_s(common, slot, since_at, at)
     take(
         known.rows[i],
-        habits,
-        stirs,
+        common,
         slot,
         since_at,
         at,
@@ -217,33 +192,39 @@ def _visit(
     )
     rises = False
     if slot >= 0 and groups.risen_s[group] < inf:
-        groups.risen_s[group] += max(stirred_s(stirs, slot, since_at, at) - before_s, 0.0)
-        rises = groups.risen_s[group] > RISEN * 2.0 ** stirs.log_gap[slot]
+        groups.risen_s[group] += max(_gone_s(common, slot, since_at, at) - before_s, 0.0)
+        rises = groups.risen_s[group] > RISEN * 2.0 ** common.stirs.log_gap[slot]
         if rises:
             groups.risen_s[group] = inf
     known.since_at[i] = at
     known.n_told[i] += 1
-    beat = beat_of(known.rows[i], at, slot, terms.scale_s[i] / terms.shape[i])
-    known.own_s[i] = asked_s(terms, habits, stirs, known.rows[i], beat, i, known.n_told[i])
-    known.due_at[i] = _due_at(habits, stirs, beat, known.own_s[i], terms.min_gap_s, terms.max_gap_s)
+    beat = beat_of(common, known.rows[i], at, slot, terms.scale_s[i] / terms.shape[i])
+    known.own_s[i] = asked_s(terms, common, known.rows[i], beat, i, known.n_told[i])
+    known.due_at[i] = _due_at(terms, common, beat, at, known.own_s[i])
     known.stamp[i] += 1
     heappush(line, (known.due_at[i], i, known.stamp[i]))
     return rises
 
 
 @quick
-def _due_at(
-    habits: Habits, stirs: Stirs, beat: Beat, own_s: float, min_gap_s: float, max_gap_s: float
-) -> float:
-    gap_s = real_s(habits, stirs, beat, own_s, max_gap_s)
-    return beat.since_at + min(max(gap_s, min_gap_s), max_gap_s)
+def _gone_s(common: Common, slot: int, since_at: float, at: float) -> float:
+    """How far a group's clock went between two moments."""
+    if slot < 0:
+        return 0.0
+    shown = common.calendars.shown[calendar_of(slot)]
+    return stirred_s(common.stirs, slot, shown_at(shown, since_at), shown_at(shown, at))
+
+
+@quick
+def _due_at(terms: Terms, common: Common, beat: Beat, since_at: float, own_s: float) -> float:
+    gap_s = due_after_s(common, beat, since_at, own_s, terms.max_gap_s)
+    return since_at + min(max(gap_s, terms.min_gap_s), terms.max_gap_s)
 
 
 @compiled
 def _walked(
     terms: Terms,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     groups: Groups,
     known: Known,
     bounds: Ints,
@@ -276,14 +257,14 @@ def _walked(
                 continue
             if exact:
                 for g in range(1, len(groups.slot)):
-                    _replan(terms, habits, stirs, groups, known, g, replan_at, True, line)
+                    _replan(terms, common, groups, known, g, replan_at, True, line)
             else:
                 for g in stirred:
-                    _replan(terms, habits, stirs, groups, known, g, replan_at, False, line)
+                    _replan(terms, common, groups, known, g, replan_at, False, line)
                 stirred.clear()
             n_planned = n_made
             replan_at += every_s
-        elif exact or known.n_told[i] == 1 or not _waits(terms, habits, stirs, groups, known, i, line):
+        elif exact or known.n_told[i] == 1 or not _waits(terms, common, groups, known, i, line):
             heappop(line)
             if n_made == len(made):
                 made, of = np.concatenate((made, made)), np.concatenate((of, of))  # room for as many again
@@ -292,6 +273,6 @@ def _walked(
             changed = known.change[i] < bounds[i + 1] and times[known.change[i]] <= at
             while known.change[i] < bounds[i + 1] and times[known.change[i]] <= at:
                 known.change[i] += 1
-            if _visit(terms, habits, stirs, groups, known, i, at, changed, line):
+            if _visit(terms, common, groups, known, i, at, changed, line):
                 stirred.append(groups.of[i])
     return of[:n_made].copy(), made[:n_made].copy()

@@ -1,20 +1,25 @@
 """The rhythm: a Gamma filter in each resource's own time.
 
 What it knows beyond the Gamma filter: what resources do after a change (`learn.rhythms.habits`), when those
-of one group are stirred together (`learn.rhythms.stirs`), and which of them heed that
-(`learn.rhythms.steps`). All of it is learned while it runs, from visits alone.
+of one group are stirred together (`learn.rhythms.stirs`), which of them heed that (`learn.rhythms.steps`),
+and at which hours and on which days they change (`learn.rhythms.calendars`). All of it is learned while it
+runs, from visits alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from recrawl.compiled import can_compile, hurried, plain, quick
+from recrawl.errors import UnknownPartError
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.histories import known_after_s
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.learn.rhythms.forecasts import Rhythms
-from recrawl.learn.rhythms.habits import Habits, counted, no_habits
+from recrawl.learn.rhythms.calendars import counts_of_all, go_by, more_calendars
+from recrawl.learn.rhythms.forecasts import Rhythms, scatter
+from recrawl.learn.rhythms.habits import Habits, counted
 from recrawl.learn.rhythms.hearsay import before, overheard
 from recrawl.learn.rhythms.steps import (
     BLANK,
@@ -23,51 +28,82 @@ from recrawl.learn.rhythms.steps import (
     HEED,
     SCALE,
     SHARE,
-    TRUST,
     WIDTH,
+    Common,
     T,
     X,
+    heeds,
+    nothing_in_common,
     sound,
     take,
 )
-from recrawl.learn.rhythms.stirs import Stirs, no_stirs, with_room
+from recrawl.learn.rhythms.stirs import Stirs, with_room
 from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
 
 # So many visits are taken in by plain Python, within ten seconds in all: the loop's own thread does not stop
 # for a compiler then, which may take longer the first time.
 N_PLAIN = 10_000
 _SEVERAL = -1  # in place of the one member
+PARTS = ("habits", "stirs", "heed", "scouts", "calendar")
 
 
 class Rhythm:
-    """Predictor `rhythm`. `shape`, `scale_days` and `forgetting` are the Gamma filter's."""
+    """Predictor `rhythm`. `shape`, `scale_days` and `forgetting` are the Gamma filter's; `without` names
+    those of `PARTS` that are left out, to see what each brings."""
 
     width = WIDTH
     forebears = ((GammaFilter.__qualname__, GammaFilter.width),)
 
-    def __init__(self, *, shape: float = 0.5, scale_days: float = 10.0, forgetting: float = 0.05) -> None:
+    def __init__(
+        self,
+        *,
+        shape: float = 0.5,
+        scale_days: float = 10.0,
+        forgetting: float = 0.05,
+        without: Collection[str] = (),
+    ) -> None:
+        if unknown := set(without) - set(PARTS):
+            raise UnknownPartError(
+                f"A rhythm has no part called {min(unknown)!r}; leave out some of: {', '.join(PARTS)}."
+            )
         self.priors = Priors(shape=shape, scale_s=scale_days * DAY_S)
         self.forgetting = forgetting
         self.n_heard = 500_000 if can_compile() else 20_000  # some seconds either way
         self._n_taken = 0  # visits
-        self.habits = no_habits()
-        self.stirs = no_stirs(0)
+        self.scouts = "scouts" not in without
+        self.common = nothing_in_common(0)._replace(
+            forms="habits" not in without,
+            marks="calendar" not in without,
+            heed=0.0 if "stirs" in without else 1.0 if "heed" in without else np.nan,
+        )
         self._rows = np.empty((0, WIDTH))
         self._slot = np.empty(0, dtype=np.int64)  # of each group: where its stirs are; -1: it has none
         self._member = np.empty(0, dtype=np.int64)  # the only one of each group that was seen
+
+    @property
+    def habits(self) -> Habits:
+        return self.common.habits
+
+    @property
+    def stirs(self) -> Stirs:
+        return self.common.stirs
 
     def ground(self, priors: Priors) -> None:
         """Believe this of resources before they were seen; what was seen of them stays."""
         self.priors = priors
 
     def lore(self) -> Floats:
-        """The habits' counts."""
-        return np.stack([self.habits.n, self.habits.x])
+        """The counts of habits, and of everybody's calendar."""
+        of_all = counts_of_all(self.common.calendars)
+        return np.concatenate([self.habits.n.ravel(), self.habits.x.ravel(), of_all])
 
     def take_lore(self, lore: Floats) -> None:
-        """Go by these habits; what no predictor of this kind counted is passed over."""
-        if lore.shape == (2, *self.habits.n.shape) and np.isfinite(lore).all() and (lore >= 0.0).all():
-            self.habits = counted(*lore)
+        """Go by these counts; what no predictor of this kind counted is passed over."""
+        if lore.shape == self.lore().shape and np.isfinite(lore).all() and (lore >= 0.0).all():
+            n, x, of_all = np.split(lore, [self.habits.n.size, 2 * self.habits.n.size])
+            shape = self.habits.n.shape
+            self.common = self.common._replace(habits=counted(n.reshape(shape), x.reshape(shape)))
+            go_by(self.common.calendars, of_all)
 
     def overhear(self, seen: Seen) -> None:
         """Take in what visits tell of their groups, where somebody else has learned from them."""
@@ -80,8 +116,7 @@ class Rhythm:
         heard(
             before(self._rows[ids], seen.since_at[first]),
             of.astype(np.int64),
-            self.habits,
-            self.stirs,
+            self.common,
             self._slot,
             self._member,
             seen.id,
@@ -103,8 +138,7 @@ class Rhythm:
         learned = _learned if self._many(seen) else plain(_learned)
         learned(
             self._rows,
-            self.habits,
-            self.stirs,
+            self.common,
             self._slot,
             self._member,
             seen.id,
@@ -125,24 +159,27 @@ class Rhythm:
         rows = self._rows[ids]
         return rows[:, X] + rows[:, SHARE] * shape, rows[:, T] + rows[:, SHARE] * scale_s
 
-    def forecast(self, batch: Batch, now: float) -> Rhythms:  # noqa: ARG002 - no calendar in it
+    def forecast(self, batch: Batch, now: float) -> Rhythms:  # noqa: ARG002 - the past alone tells
         gamma = GammaForecasts(*self.state(batch.id, batch.group))
         shape, scale_s = self.priors.of(batch.group)
         rows = self._rows[batch.id]
         since_at = np.where(np.isnan(batch.since_at), 0.0, batch.since_at)
         anchor_at, unit_s = rows[:, CHANGED_AT], rows[:, SCALE]
         slot = self._slots(batch.group)
+        heed = np.where(slot >= 0, heeds(self.common, rows[:, HEED]), 0.0)
         return Rhythms(
             gamma,
             self.habits,
             self.stirs,
+            self.common.calendars.shown,
             since_at,
             # who was visited since the batch was made may have changed after it: no age is below 0
             np.where(np.isnan(anchor_at), since_at, np.minimum(anchor_at, since_at)),
             np.where(unit_s > 0.0, unit_s, scale_s / shape),
             rows[:, HABIT].astype(np.int64),
-            np.where(slot >= 0, 1.0 / (1.0 + np.exp(-rows[:, HEED] - TRUST)), 0.0),
+            heed,
             slot,
+            scatter(self.stirs, slot, heed) if self.scouts else np.zeros(len(slot)),
         )
 
     def memory(self, ids: Ints) -> Floats:
@@ -194,7 +231,10 @@ class Rhythm:
         groups = groups[self._slot[groups] < 0]
         used = int(self._slot.max(initial=-1)) + 1
         if used + len(groups) > len(self.stirs.level):
-            self.stirs = with_room(self.stirs, max(16, 2 * len(self.stirs.level), used + len(groups)))
+            room = max(16, 2 * len(self.stirs.level), used + len(groups))
+            self.common = self.common._replace(
+                stirs=with_room(self.stirs, room), calendars=more_calendars(self.common.calendars, room + 1)
+            )
         self._slot[groups] = used + np.arange(len(groups))
 
     def _reach(self, highest: int) -> None:
@@ -222,8 +262,7 @@ def joined(slot: Ints, member: Ints, group: int, id_: int) -> int:
 @hurried
 def _learned(
     rows: Floats,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     slot: Ints,
     member: Ints,
     ids: Ints,
@@ -239,8 +278,7 @@ def _learned(
     for i in range(len(ids)):
         take(
             rows[ids[i]],
-            habits,
-            stirs,
+            common,
             joined(slot, member, group[i], ids[i]),
             since_at[i],
             at[i],
@@ -256,8 +294,7 @@ def _learned(
 def _overheard(
     rows: Floats,
     of: Ints,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     slot: Ints,
     member: Ints,
     ids: Ints,
@@ -272,8 +309,7 @@ def _overheard(
     for i in range(len(ids)):
         overheard(
             rows[of[i]],
-            habits,
-            stirs,
+            common,
             joined(slot, member, group[i], ids[i]),
             since_at[i],
             at[i],

@@ -1,30 +1,32 @@
 """Forecasts in own time: as habits alone have it, and as the group's stirs have it too.
 
 `Usual` goes by habits, in closed form between the habits' bins: what is to be expected while the group goes
-on as it mostly does. A goal's index is read off it, since nobody knows of stirs to come. `Rhythms` adds what
-is known of the stirs since the last visit: it tells how likely a change is by now, and when as much own time
-has passed as the index asks for.
+on as it mostly does, in a week without hours. A goal's index is read off it, since nobody knows of stirs to
+come. `Rhythms` adds the calendar, and what is known of the stirs since the last visit: it tells how likely a
+change is by now, and when as much own time has passed as the index asks for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import expm1, log1p
+from math import expm1, inf, isfinite, log1p
 
 import numpy as np
 
 from recrawl.compiled import hurried, quick
 from recrawl.learn.forecasts import GammaForecasts
+from recrawl.learn.rhythms.calendars import Rows, moments, pace_at, paces, shown_at, shown_many
 from recrawl.learn.rhythms.clocks import Clocks, clocks
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
 from recrawl.learn.rhythms.steps import Beat
 from recrawl.learn.rhythms.stirs import Stirs, rate_at
-from recrawl.model import Floats, Ints
+from recrawl.model import DAY_S, Floats, Ints
 
 # How much sooner or later than its time a resource that heeds its group is due, where that is stirred at all:
 # the first ones are the scouts whose visits tell the others whether to come.
 SCATTER = 0.3
+FAR_S = 500 * DAY_S  # from here on an integral goes by weeks without hours
 FEW = 8_192  # numbers: up to here one step over all bins is faster than one for each
 
 
@@ -88,29 +90,40 @@ class Usual:
 
 @dataclass(frozen=True)
 class Rhythms:
-    """`stirs` is the predictor's own: the forecasts hold until that learns again."""
+    """`stirs` and `shown` are the predictor's own: the forecasts hold until that learns again."""
 
     gamma: GammaForecasts
     habits: Habits
     stirs: Stirs
+    shown: Rows  # what the calendars' clocks show
     since_at: Floats
     anchor_at: Floats
     unit_s: Floats
     habit: Ints
     heed: Floats
     slot: Ints
+    scatter: Floats
 
     @cached_property
     def usual(self) -> Usual:
         start_s = np.zeros((len(self.habit), N_BINS))
+        anchor = shown_many(self.shown, self._calendar, self.anchor_at)
         for bin_ in range(1, N_BINS):
-            begun_at = self.anchor_at + self.unit_s * end_of(bin_ - 1)
-            start_s[:, bin_] = np.maximum(begun_at - self.since_at, 0.0)
+            start_s[:, bin_] = np.maximum(anchor + self.unit_s * end_of(bin_ - 1) - self._since, 0.0)
         return Usual(self.gamma, self.habits.factor[self.habit], start_s)
+
+    @property
+    def _calendar(self) -> Ints:
+        return self.slot + 1
+
+    @cached_property
+    def _since(self) -> Floats:
+        """What the calendars showed at the last visit."""
+        return shown_many(self.shown, self._calendar, self.since_at)
 
     @cached_property
     def _clocks(self) -> Clocks:
-        return clocks(self.stirs, self.slot, self.heed, self.since_at)
+        return clocks(self.stirs, self.slot, self.heed, self._since)
 
     @cached_property
     def _starts(self) -> tuple[Floats, Floats]:
@@ -119,20 +132,16 @@ class Rhythms:
         own_s = np.cumsum(np.diff(shown_s, axis=1) * self.usual.factor[:, :-1], axis=1)
         return shown_s, np.concatenate([np.zeros((len(own_s), 1)), own_s], axis=1)
 
-    @property
-    def scatter(self) -> Floats:
-        grouped = self.slot >= 0
-        evidence = self.stirs.evidence[self.slot[grouped]]
-        weight = np.exp(evidence - evidence.max(axis=1, keepdims=True, initial=-np.inf))
-        found = np.zeros(len(self.slot))
-        found[grouped] = 1.0 - weight[:, -1] / weight.sum(axis=1)
-        return np.asarray(SCATTER * self.heed * found)
+    def _told_s(self, t_s: Floats) -> Floats:
+        """How far the calendars go within these times."""
+        return shown_many(self.shown, self._calendar, self.since_at + t_s) - self._since
 
     def own_s(self, t_s: Floats) -> Floats:
         """The own time that passes."""
-        bin_, row = self.usual.bins(t_s)
+        told_s = self._told_s(t_s)
+        bin_, row = self.usual.bins(told_s)
         shown_s, own_s = self._starts
-        rest_s = self._clocks.shown_s(t_s) - shown_s[row, bin_]
+        rest_s = self._clocks.shown_s(told_s) - shown_s[row, bin_]
         return np.asarray(own_s[row, bin_] + self.usual.factor[row, bin_] * rest_s)
 
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats:
@@ -141,7 +150,9 @@ class Rhythms:
         bin_ = _n_begun(begun_s, own_s) - 1
         row = np.broadcast_to(np.arange(len(self.habit)), bin_.shape)
         wanted_s = shown_s[row, bin_] + (own_s - begun_s[row, bin_]) / self.usual.factor[row, bin_]
-        return np.asarray(np.clip(self._clocks.when_s(wanted_s), 0.0, most_s))
+        told_s = np.maximum(self._clocks.when_s(wanted_s), 0.0)
+        real_s = moments(self.shown, self._calendar, self._since + told_s) - self.since_at
+        return np.asarray(np.clip(real_s, 0.0, most_s))
 
     def survival(self, t_s: Floats) -> Floats:
         return self.gamma.survival(self.own_s(t_s))
@@ -150,8 +161,10 @@ class Rhythms:
         return self._scanned(t_s)[0]
 
     def survival_slope(self, t_s: Floats) -> Floats:
-        bin_, row = self.usual.bins(t_s)
-        rate = self.usual.factor[row, bin_] * self._clocks.rates(t_s)
+        told_s = self._told_s(t_s)
+        bin_, row = self.usual.bins(told_s)
+        rate = self.usual.factor[row, bin_] * self._clocks.rates(told_s)
+        rate = rate * paces(self.shown, self._calendar, self.since_at + t_s)
         return np.asarray(self.gamma.survival_slope(self.own_s(t_s)) * rate)
 
     def n_expected(self, t_s: Floats) -> Floats:
@@ -161,8 +174,8 @@ class Rhythms:
         return np.asarray(self._scanned(t_s)[1] * self.gamma.a / self.gamma.b_s)
 
     def pick(self, rows: Ints) -> Rhythms:
-        kept = (one[rows] for one in self._beats)
-        return Rhythms(self.gamma.pick(rows), self.habits, self.stirs, *kept)  # type: ignore[arg-type]
+        kept = (one[rows] for one in (*self._beats, self.scatter))
+        return Rhythms(self.gamma.pick(rows), self.habits, self.stirs, self.shown, *kept)  # type: ignore[arg-type]
 
     @property
     def _beats(self) -> tuple[Floats, Floats, Floats, Ints, Floats, Ints]:
@@ -173,8 +186,18 @@ class Rhythms:
         times = np.atleast_2d(np.asarray(t_s, dtype=np.float64))
         a, b_s = self.gamma.gamma()
         shape = np.shape(t_s)
-        found = _scan(self.habits, self.stirs, *self._beats, a, b_s, times)
+        found = _scan(self.habits, self.stirs, self.shown, *self._beats, a, b_s, times)
         return tuple(one.reshape(shape) for one in found)  # type: ignore[return-value]
+
+
+def scatter(stirs: Stirs, slot: Ints, heed: Floats) -> Floats:
+    """By what share each may come sooner or later than its time."""
+    grouped = slot >= 0
+    evidence = stirs.evidence[slot[grouped]]
+    weight = np.exp(evidence - evidence.max(axis=1, keepdims=True, initial=-np.inf))
+    found = np.zeros(len(slot))
+    found[grouped] = 1.0 - weight[:, -1] / weight.sum(axis=1)
+    return np.asarray(SCATTER * heed * found)
 
 
 def _n_begun(start: Floats, at: Floats) -> Ints:
@@ -191,6 +214,7 @@ def _n_begun(start: Floats, at: Floats) -> Ints:
 def _scan(
     habits: Habits,
     stirs: Stirs,
+    shown: Rows,
     since_at: Floats,
     anchor_at: Floats,
     unit_s: Floats,
@@ -202,39 +226,42 @@ def _scan(
     times: Floats,
 ) -> tuple[Floats, Floats]:
     survived, passed = np.zeros(times.shape), np.zeros(times.shape)
-    for k in range(times.shape[0]):
-        for i in range(times.shape[1]):
-            beat = Beat(since_at[i], anchor_at[i], unit_s[i], habit[i], heed[i], slot[i])
-            survived[k, i], passed[k, i] = _scanned(habits, stirs, beat, a[i], b_s[i], times[k, i])
+    for i in range(times.shape[1]):
+        clock = shown[slot[i] + 1]
+        since, anchor = shown_at(clock, since_at[i]), shown_at(clock, anchor_at[i])
+        beat = Beat(since, anchor, unit_s[i], habit[i], heed[i], slot[i])
+        at, own, lived, gone = since, 0.0, 0.0, 0.0
+        for k in np.argsort(times[:, i]):
+            until = shown_at(clock, since_at[i] + times[k, i]) if isfinite(times[k, i]) else times[k, i]
+            while at < until:
+                rate, pace, stop = _pace(habits, stirs, clock, beat, at)
+                stop = min(max(stop, at + 1e-3), until)
+                before, own = own, own + rate * (stop - at)
+                real_s = (stop - at) / pace
+                if own > before:
+                    lived += (integral(a[i], b_s[i], own) - integral(a[i], b_s[i], before)) / rate / pace
+                gone += real_s * (before + own) / 2.0
+                at = stop
+            survived[k, i], passed[k, i] = lived, gone
     return survived, passed
 
 
 @quick
-def _scanned(
-    habits: Habits, stirs: Stirs, beat: Beat, a: float, b_s: float, t_s: float
-) -> tuple[float, float]:
-    own, survived, passed = 0.0, 0.0, 0.0
-    at, until_at = beat.since_at, beat.since_at + t_s
+def _pace(habits: Habits, stirs: Stirs, shown: Rows, beat: Beat, at: float) -> tuple[float, float, float]:
+    """How fast own time runs by the calendar's, how fast that by the world's, and until when; at a moment
+    that the calendar shows."""
     bin_ = bin_of((at - beat.anchor_at) / beat.unit_s)
-    while True:
-        end_at = np.inf
-        if bin_ < N_BINS - 1:
-            end_at = beat.anchor_at + beat.unit_s * end_of(bin_)
-        while at < end_at:
-            rate, stop_at = 1.0, end_at
-            if beat.heed > 0.0:
-                rate, stop_at = rate_at(stirs, beat.slot, at)
-                rate = 1.0 - beat.heed + beat.heed * rate
-                stop_at = max(min(stop_at, end_at), at + 1e-3)
-            rate *= habits.factor[beat.habit, bin_]
-            inside_s = min(stop_at, until_at) - at
-            before, own = own, own + rate * inside_s
-            survived += (integral(a, b_s, own) - integral(a, b_s, before)) / rate
-            passed += inside_s * (before + own) / 2.0
-            if not stop_at <= until_at or stop_at == np.inf:  # whatever number `t_s` is
-                return survived, passed
-            at = stop_at
-        bin_ = min(bin_ + 1, N_BINS - 1)
+    pace, stop = 1.0, inf
+    if at - beat.since_at < FAR_S:
+        pace, stop = pace_at(shown, at)
+    if bin_ < N_BINS - 1:
+        stop = min(stop, beat.anchor_at + beat.unit_s * end_of(bin_))
+    rate = 1.0
+    if beat.heed > 0.0:
+        rate, end = rate_at(stirs, beat.slot, at)
+        rate = 1.0 - beat.heed + beat.heed * rate
+        stop = min(stop, end)
+    return rate * habits.factor[beat.habit, bin_], pace, stop
 
 
 @quick

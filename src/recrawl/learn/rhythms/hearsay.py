@@ -10,19 +10,21 @@ from math import isfinite, isnan
 
 from recrawl.compiled import quick
 from recrawl.learn.predictors.gamma import TELLING
-from recrawl.learn.rhythms.habits import Habits, row_after
+from recrawl.learn.rhythms.calendars import calendar_of, mark, shown_at
+from recrawl.learn.rhythms.habits import row_after
 from recrawl.learn.rhythms.steps import (
     BLANK,
     CHANGED_AT,
     HABIT,
     SHARE,
     VERDICTS,
+    Common,
     T,
     X,
     beat_of,
+    own_s,
     rouse,
 )
-from recrawl.learn.rhythms.stirs import Stirs
 from recrawl.model import Floats
 
 
@@ -39,8 +41,7 @@ def before(rows: Floats, since_at: Floats) -> Floats:
 @quick
 def overheard(
     row: Floats,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     slot: int,
     since_at: float,
     at: float,
@@ -49,13 +50,19 @@ def overheard(
     shape: float,
     scale_s: float,
 ) -> None:
-    beat = beat_of(row, since_at, slot, scale_s / shape)
+    habits, stirs = common.habits, common.stirs
+    beat = beat_of(common, row, since_at, slot, scale_s / shape)
+    shown_now = shown_at(common.calendars.shown[calendar_of(slot)], at)
+    gap_s = max(shown_now - beat.since_at, 1e-3)
+    a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
+    per_s = min(a / b_s, TELLING / gap_s)
+    passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
     if slot >= 0:
-        a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
-        per_s = min(a / b_s, TELLING / max(at - since_at, 1e-3))
-        rouse(habits, stirs, beat, at, changed, per_s, a, b_s)
+        rouse(habits, stirs, beat, shown_now, changed, per_s, a, b_s)
     if isnan(row[CHANGED_AT]):
         row[CHANGED_AT] = since_at
+    elif common.marks and slot >= 0:
+        mark(common.calendars, calendar_of(slot), since_at, at, changed, passed_s, a, a / per_s, False)
     if changed:
         row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
         row[HABIT] = float(row_after(int(row[VERDICTS])))

@@ -14,6 +14,7 @@ import numpy as np
 
 from recrawl.compiled import quick
 from recrawl.learn.predictors.gamma import TELLING
+from recrawl.learn.rhythms.calendars import Calendars, calendar_of, mark, moment, no_calendars, shown_at
 from recrawl.learn.rhythms.habits import (
     N_BINS,
     N_ROWS,
@@ -22,6 +23,7 @@ from recrawl.learn.rhythms.habits import (
     count,
     end_of,
     known_after,
+    no_habits,
     row_after,
     settle,
 )
@@ -30,6 +32,7 @@ from recrawl.learn.rhythms.stirs import (
     first_cell,
     make_ready,
     n_covered,
+    no_stirs,
     rate_at,
     stir,
     stirred_s,
@@ -61,8 +64,25 @@ def sound(rows: Floats) -> Bools:
     return np.asarray(fine & (np.abs(heed) <= -log(SURE) / FADING))
 
 
+class Common(NamedTuple):
+    """What resources teach each other, and which of it counts."""
+
+    habits: Habits
+    stirs: Stirs
+    calendars: Calendars
+    forms: bool = True  # whether habits are learned
+    marks: bool = True  # whether calendars are
+    heed: float = np.nan  # how far everybody heeds its group; NaN: as far as each was seen to
+
+
+def nothing_in_common(n_groups: int) -> Common:
+    """Before anything was seen, with room for so many groups."""
+    return Common(no_habits(), no_stirs(n_groups), no_calendars(n_groups + 1))
+
+
 class Beat(NamedTuple):
-    """Where a resource stands in its habit and its group: all that its own time depends on."""
+    """Where a resource stands in its habit and its group: all that its own time depends on. Moments are what
+    the group's calendar shows then."""
 
     since_at: float
     anchor_at: float  # when its last change was seen
@@ -73,20 +93,30 @@ class Beat(NamedTuple):
 
 
 @quick
-def heeded(odds: float, slot: int) -> float:
-    return 1.0 / (1.0 + exp(-odds - TRUST)) if slot >= 0 else 0.0
+def heeded(common: Common, odds: float, slot: int) -> float:
+    if slot < 0:
+        return 0.0
+    return 1.0 / (1.0 + exp(-odds - TRUST)) if isnan(common.heed) else common.heed
+
+
+def heeds(common: Common, odds: Floats) -> Floats:
+    """The same of many that have a group."""
+    if not isnan(common.heed):
+        return np.full(len(odds), common.heed)
+    return np.asarray(1.0 / (1.0 + np.exp(-odds - TRUST)))
 
 
 @quick
-def beat_of(row: Floats, since_at: float, slot: int, mean_s: float) -> Beat:
+def beat_of(common: Common, row: Floats, since_at: float, slot: int, mean_s: float) -> Beat:
     """`mean_s` is the mean time between changes that is believed of whoever was never seen to change."""
-    seen = not isnan(row[CHANGED_AT])
+    shown = common.calendars.shown[calendar_of(slot)]
+    changed_at = since_at if isnan(row[CHANGED_AT]) else row[CHANGED_AT]
     return Beat(
-        since_at,
-        row[CHANGED_AT] if seen else since_at,
+        shown_at(shown, since_at),
+        shown_at(shown, changed_at),
         row[SCALE] if row[SCALE] > 0.0 else mean_s,
         int(row[HABIT]),
-        heeded(row[HEED], slot),
+        heeded(common, row[HEED], slot),
         slot,
     )
 
@@ -135,10 +165,18 @@ def real_s(habits: Habits, stirs: Stirs, beat: Beat, own: float, most_s: float) 
 
 
 @quick
+def due_after_s(common: Common, beat: Beat, since_at: float, own: float, most_s: float) -> float:
+    """The same in the world's time, after a visit at this moment of it."""
+    shown = common.calendars.shown[calendar_of(beat.slot)]
+    most_shown_s = shown_at(shown, since_at + most_s) - beat.since_at
+    gap_s = real_s(common.habits, common.stirs, beat, own, most_shown_s)
+    return moment(shown, beat.since_at + gap_s) - since_at
+
+
+@quick
 def take(
     row: Floats,
-    habits: Habits,
-    stirs: Stirs,
+    common: Common,
     slot: int,
     since_at: float,
     at: float,
@@ -148,28 +186,37 @@ def take(
     scale_s: float,
     forgetting: float,
 ) -> None:
-    """Learn from a visit: the resource's row, its group's stirs, everybody's habits.
+    """Learn from a visit: the resource's row, its group's stirs and calendar, everybody's habits.
 
     `after_s` is how long before the visit the change was, where that is known, else NaN.
     """
     first = isnan(row[CHANGED_AT])
-    beat = beat_of(row, since_at, slot, scale_s / shape)
-    gap_s = max(at - since_at, 1e-3)
+    habits, stirs = common.habits, common.stirs
+    shown = common.calendars.shown[calendar_of(slot)]
+    beat = beat_of(common, row, since_at, slot, scale_s / shape)
+    shown_now = shown_at(shown, at)
+    gap_s = max(shown_now - beat.since_at, 1e-3)
     a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
-    passed_s = max(own_s(habits, stirs, beat, at), 1e-6 * gap_s)
+    passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
     per_s = min(a / b_s, TELLING / gap_s)
+    later_s = 0.0
+    if isfinite(after_s):
+        event_at = shown_at(shown, at - after_s)
+        later = Beat(event_at, event_at, beat.unit_s, row_after(int(row[VERDICTS])), beat.heed, slot)
+        later_s = own_s(habits, stirs, later, shown_now)
     if not first:  # of the first gap nobody knows how long ago a change was
-        _form(habits, stirs, beat, at, changed, passed_s, a, a / per_s)
+        if common.forms:
+            _form(habits, stirs, beat, shown_now, changed, passed_s, a, a / per_s)
         if slot >= 0:
-            _heed(row, habits, stirs, beat, at, changed, a, b_s)
+            _heed(row, habits, stirs, beat, shown_now, changed, a, b_s)
     if slot >= 0:
-        rouse(habits, stirs, beat, at, changed, per_s, a, b_s)
+        rouse(habits, stirs, beat, shown_now, changed, per_s, a, b_s)
+    if common.marks and not first:
+        mark(common.calendars, calendar_of(slot), since_at, at, changed, passed_s, a, a / per_s, True)
     kept = faded(a, shape, forgetting)
     a, b_s, share = a * kept, b_s * kept, row[SHARE] * kept
     if isfinite(after_s):
-        event_at = at - after_s
-        later = Beat(event_at, event_at, beat.unit_s, row_after(int(row[VERDICTS])), beat.heed, slot)
-        a, b_s = a + 1.0, b_s + own_s(habits, stirs, later, at)
+        a, b_s = a + 1.0, b_s + later_s
     else:
         a, b_s = informed(a, b_s, passed_s, changed, forgetting)
     row[X], row[T], row[SHARE] = max(a - share * shape, 0.0), max(b_s - share * scale_s, 0.0), share
