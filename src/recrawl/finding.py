@@ -18,7 +18,9 @@ from recrawl.model import (
     Outcome,
     Plan,
     Seen,
+    Signal,
     Standing,
+    Telling,
     Version,
     Visit,
     recent_bits,
@@ -40,22 +42,33 @@ class Finding:
     etag: str | None = None
     last_modified: str | None = None
     noise: Noise = SILENCE
+    tells: tuple[Telling, ...] = ()  # what it tells of others
 
 
 def seen(findings: Sequence[Finding]) -> Seen:
     groups = {finding.visit.resource_id: finding.lease.resource.host_id for finding in findings}
-    return seen_in((finding.visit for finding in findings), groups)
+    standings = ((finding.visit.resource_id, finding.lease.standing) for finding in findings)
+    signals = [
+        Signal(resource_id=resource_id, source_id=standing.told_by, at=standing.told_at)
+        for resource_id, standing in standings
+        if standing.told_by
+    ]
+    return seen_in((finding.visit for finding in findings), groups, signals)
 
 
-def seen_in(visits: Iterable[Visit], groups: Mapping[int, int]) -> Seen:
+def seen_in(visits: Iterable[Visit], groups: Mapping[int, int], signals: Iterable[Signal] = ()) -> Seen:
     """The visits that teach: informative, with a verdict, and with an earlier one to compare with; `groups`
-    has each resource's."""
+    has each resource's, and `signals` what was told of them."""
+    heard: dict[int, list[Signal]] = {}
+    for signal in sorted(signals, key=lambda signal: signal.at):
+        heard.setdefault(signal.resource_id, []).append(signal)
     rows = [
         (visit.resource_id, visit.since_at, visit.at, int(visit.changed), visit.event_at)
         for visit in visits
         if visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at)
     ]
     ids, since_at, at, changed, event_at = zip(*rows, strict=True) if rows else ((),) * 5
+    told = [_first(heard.get(row[0], ()), row[1], row[2]) for row in rows]
     return Seen(
         id=np.array(ids, dtype=np.int64),
         since_at=np.array(since_at, dtype=np.float64),
@@ -63,7 +76,14 @@ def seen_in(visits: Iterable[Visit], groups: Mapping[int, int]) -> Seen:
         changed=np.array(changed, dtype=np.int8),
         event_at=np.array(event_at, dtype=np.float64),
         group=np.array([groups[resource_id] for resource_id in ids], dtype=np.int64),
+        told_at=np.array([told_at for told_at, _ in told], dtype=np.float64),
+        told_by=np.array([told_by for _, told_by in told], dtype=np.int64),
     )
+
+
+def _first(signals: Sequence[Signal], since_at: float, at: float) -> tuple[float, int]:
+    """Of signals in order, the first that was heard in this gap, and whose; NaN and 0 where none was."""
+    return next(((one.at, one.source_id) for one in signals if since_at < one.at <= at), (nan, 0))
 
 
 def stepped(finding: Finding) -> Standing:
@@ -77,6 +97,7 @@ def stepped(finding: Finding) -> Standing:
     changed = visit.changed is Changed.YES
     current = [version for version in finding.versions if not version.flag]
     same_place = visit.moved_to == before.moved_to
+    heeded = before.told_at <= visit.at
     return replace(
         before,
         since_at=visit.at,
@@ -93,6 +114,8 @@ def stepped(finding: Finding) -> Standing:
         moved_since_at=before.moved_since_at if same_place else visit.at if visit.moved_to else nan,
         version=current[-1] if current else before.version,
         noise=finding.noise,
+        told_at=nan if heeded else before.told_at,
+        told_by=0 if heeded else before.told_by,
     )
 
 
@@ -156,6 +179,8 @@ def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batc
         n_failures=np.array([standing.n_failures for standing in standings], dtype=np.int64),
         bits=np.array([standing.bits for standing in standings], dtype=np.uint64),
         group=np.array([finding.lease.resource.host_id for finding in findings], dtype=np.int64),
+        told_at=np.array([standing.told_at for standing in standings]),
+        told_by=np.array([standing.told_by for standing in standings], dtype=np.int64),
     )
 
 

@@ -23,7 +23,7 @@ from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failure
 from recrawl.grounds import Grounds
 from recrawl.lore import Lore
 from recrawl.memories import Memories
-from recrawl.model import Adoption, Completion, Lease, Plan, Standing, Visit
+from recrawl.model import Adoption, Batch, Completion, Lease, Plan, Plans, Standing, Visit
 from recrawl.purse import Purse
 from recrawl.tariff import Tariff
 from recrawl.terms import Terms, noted_terms
@@ -183,12 +183,14 @@ class Loop:
                 gate_at=gate_after(finding),
                 n_host_failures=n_host_failures(finding),
                 versions=finding.versions,
+                tells=finding.tells,
             )
             for i, (finding, standing, plan) in enumerate(zip(findings, standings, plans, strict=True))
         ]
         accepted = self.store.complete(done, files)
         self._lore.learned(told)
         self.tariff.note(findings, now)
+        self._heed([finding.visit for finding in findings if finding.tells], now)
         return [
             Absorbed(finding.visit, plan, ok)
             for finding, plan, ok in zip(findings, plans, accepted, strict=True)
@@ -233,12 +235,25 @@ class Loop:
             self._grounds.renew(batch, now)
         self._lore.catch_up()
         plans = self.tariff.settle(batch, self.predictor.forecast(batch, now), now, said)
-        # Only plans that a forecast made are made anew: a first look stays first, a retry backs off.
-        self.store.replan(plans.pick(np.isfinite(batch.since_at) & (batch.n_failures == 0)))
+        self._replan(batch, plans)
         terms = self.tariff.terms
         assert terms is not None  # noqa: S101 - they were just settled
         self.store.note("terms", terms.written())
         return terms
+
+    def _heed(self, visits: Sequence[Visit], now: float) -> None:
+        """Whom these visits told of is planned anew at once: else it would wait for the next pricing."""
+        if not visits:
+            return
+        with suppress(StoreError):  # the visits are recorded all the same
+            batch, memory = self.store.told_of(visits)
+            if len(batch):
+                self._memories.recall(batch.id, memory)
+                self._replan(batch, self.tariff.plans(batch, self.predictor.forecast(batch, now), now))
+
+    def _replan(self, batch: Batch, plans: Plans) -> None:
+        """Only plans that a forecast made are made anew: a first look stays first, a retry backs off."""
+        self.store.replan(plans.pick(np.isfinite(batch.since_at) & (batch.n_failures == 0)))
 
     def _plans(self, findings: Sequence[Finding], standings: Sequence[Standing], now: float) -> list[Plan]:
         told = [i for i, standing in enumerate(standings) if not standing.n_failures]

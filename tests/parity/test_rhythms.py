@@ -23,6 +23,7 @@ from recrawl.evaluate.measures import measure
 from recrawl.evaluate.protocol import Window
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.learn.rhythms.forecasts import Rhythms
+from recrawl.learn.rhythms.told import Told
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, HOUR_S, Batch, Floats, NewResource, Priors, Settings
 from recrawl.remember.memory import MemoryStore
@@ -117,7 +118,7 @@ class Timed(Rhythm):
 
     now = START_AT
 
-    def forecast(self, batch: Batch, now: float) -> Rhythms:
+    def forecast(self, batch: Batch, now: float) -> Rhythms | Told:
         self.now = now
         return super().forecast(batch, now)
 

@@ -27,8 +27,10 @@ from recrawl.model import (
     Plans,
     Scope,
     ScopeKind,
+    Seen,
     Settings,
     Standing,
+    Telling,
     Version,
     Visit,
 )
@@ -163,6 +165,7 @@ class Agreement(RuleBasedStateMachine):
         memory=st.lists(st.sampled_from([1.0, nan]), max_size=3),
         moved_to=st.none() | st.sampled_from(URLS[:2]),
         again=st.booleans(),
+        told=st.lists(st.sampled_from(URLS), max_size=4),
     )
     def complete(
         self,
@@ -174,6 +177,7 @@ class Agreement(RuleBasedStateMachine):
         memory: list[float],
         moved_to: str | None,
         again: bool,
+        told: list[str],
     ) -> None:
         done = []
         for i in which:
@@ -189,6 +193,7 @@ class Agreement(RuleBasedStateMachine):
                             fetch_id=f"fetch {self.n_visits}",
                             resource_id=resource_id,
                             at=self.now,
+                            since_at=known.since_at,
                             outcome=outcome,
                             changed=Changed.YES if flags else Changed.UNKNOWN,
                             moved_to=moved_to,
@@ -211,6 +216,7 @@ class Agreement(RuleBasedStateMachine):
                             Version(resource_id=resource_id, seq=0, at=self.now, digest="d", flag=flag)
                             for flag in flags
                         ),
+                        tells=tuple(Telling(url, self.now - 1.25) for url in told),
                     )
                 )
         files = {"f": int(self.now), "g": self.n_visits}
@@ -268,6 +274,8 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: store.n_visits_since(self.now - 50.0))
         self.both(lambda store: dict(store.files()))
         self.both(lambda store: [np.asarray(column).tolist() for column in _columns(store)])
+        self.both(lambda store: list(store.signals(resource_id)))
+        self.both(lambda store: [sorted(zip(*_lists(seen), strict=True)) for seen in store.told()])
 
 
 def _columns(store: Store) -> list[object]:
@@ -276,6 +284,10 @@ def _columns(store: Store) -> list[object]:
     for column in (*columns, memory):
         assert len(column) == len(batch)
     return [*columns, memory, memory.shape, [column.dtype.str for column in columns]]
+
+
+def _lists(seen: Seen) -> list[list[float]]:
+    return [getattr(seen, name).tolist() for name in seen.__dataclass_fields__]
 
 
 AgreementTest = Agreement.TestCase

@@ -7,10 +7,11 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recrawl.checks.store.samples import T0, completion, found, lease_of, new, version
-from recrawl.model import Replacement
+from recrawl.model import Changed, Replacement, Telling
 from recrawl.remember.sqlite import SqliteStore
 
 A, OLD = "http://a.example/", "old.warc.gz"
@@ -68,3 +69,24 @@ def test_one_version_that_goes(erased: bool, store: SqliteStore) -> None:
 def test_the_number_of_one_that_comes_in_later(store: SqliteStore) -> None:
     last = {"id": found(store, A).id, "at": T0 + 2 * N}
     assert n_steps(store, lambda: store._db.rows("seq_before", last)) < N_FEW
+
+
+def test_who_was_told_of_is_found_without_reading_all_signals(tmp_path: Path) -> None:
+    """Not when one of them is visited, nor whom one source told of, nor what one resource's visits were."""
+    urls = [f"http://h{i}.example/" for i in range(N // 2)]
+    with closing(SqliteStore(tmp_path / "told.sqlite")) as store:
+        store.add([new(url) for url in urls], T0)
+        leases = store.claim(now=T0, limit=len(urls), lease_s=60.0)
+        store.complete([completion(lease, T0) for lease in leases])
+        for source, told, at in ((urls[0], urls[2:], T0 + 10.0), (urls[1], urls, T0 + 20.0)):
+            done = completion(lease_of(store, source, at), at)
+            store.complete([replace(done, tells=tuple(map(Telling, told)))])
+        last = {"id": len(urls), "since_at": T0 + 30.0}
+        assert n_steps(store, lambda: store.told_of([done.visit])) < N_FEW
+        assert n_steps(store, lambda: store._db.run("heed", last)) < N_FEW
+        assert n_steps(store, lambda: list(store.signals(len(urls)))) < N_FEW
+        assert n_steps(store, lambda: store.standing(len(urls))) < N_FEW
+        lease = lease_of(store, urls[-1], T0 + 9_000.0)
+        visit = replace(completion(lease, T0 + 9_000.0).visit, changed=Changed.NO)
+        store.complete([replace(completion(lease, T0 + 9_000.0), visit=visit)])
+        assert n_steps(store, lambda: len(store.lately(np.array([len(urls)]), 5)) == 1) < N_FEW

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from recrawl.checks.store.samples import T0, new
+from recrawl.app.health import unsound
+from recrawl.checks.store.samples import T0, completion, lease_of, new
 from recrawl.errors import NewerStoreError, StoreError
+from recrawl.model import Telling
 from recrawl.remember.sqlite import SqliteStore, database
 
 
@@ -50,6 +53,30 @@ def test_an_older_store_is_brought_up_to_date_with_all_it_holds(
             assert store.counts(T0)["resources"] == 1
             assert store._db._connection.execute("SELECT n FROM later").fetchall()[0][0] == 1
     assert pragma(path, "user_version") == latest + 1
+
+
+def test_a_store_from_before_signals_gains_them(tmp_path: Path) -> None:
+    """And its rows are added up anew, the new table's too."""
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as raw:
+        for number, script in database.migrations()[:7]:
+            raw.executescript(script)
+            raw.execute(f"PRAGMA user_version = {number}")
+        raw.execute(f"PRAGMA application_id = {database.APPLICATION_ID}")
+        raw.execute("INSERT INTO host (id, name) VALUES (1, 'a.example')")
+        for i in (1, 2):
+            raw.execute(
+                "INSERT INTO resource (id, url, host_id, added_at, since_at, kind) "
+                "VALUES (?, ?, 1, ?, ?, 'auto')",
+                (i, f"http://a.example/{i}", T0, T0),
+            )
+        raw.commit()
+    with closing(SqliteStore(path)) as store:
+        done = completion(lease_of(store, "http://a.example/1", T0 + 9.0), T0 + 9.0)
+        assert store.complete([replace(done, tells=(Telling("http://a.example/2"),))]) == [True]
+        assert store.batch()[0].told_by.tolist() == [0, 1]
+    assert pragma(path, "user_version") == database.migrations()[-1][0]
+    assert list(unsound(path)) == []
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from recrawl.app.health import unsound
 from recrawl.checks.store.samples import T0, completion, lease_of, new, plans, tag_scope, version, visited
-from recrawl.model import Settings
+from recrawl.model import Settings, Telling
 from recrawl.remember.sqlite import SqliteStore, sums
 
 URLS = [f"http://h{i}.example/" for i in range(4)]
@@ -29,6 +30,9 @@ def path(tmp_path: Path) -> Path:
                 lease = lease_of(store, url, at)
                 store.complete([completion(lease, at, versions=(version(at),))], {"f": day})
         visited(store, URLS[1], T0 + 86_400.0 * 5)
+        told = completion(lease_of(store, URLS[0], T0 + 86_400.0 * 6), T0 + 86_400.0 * 6)
+        store.complete([replace(told, tells=tuple(map(Telling, URLS)))])
+        visited(store, URLS[1], T0 + 86_400.0 * 7)
         ids = [found.id for found, _, _ in store.resources()]
         store.tag(ids[:2], ["c"], ["a"], T0)
         store.replan(plans({ids[0]: T0 + 9e6}))
@@ -58,6 +62,7 @@ def test_what_was_done_in_order_adds_up(path: Path) -> None:
         "UPDATE resource SET n_changes = n_changes + 1 WHERE id = 1",
         "UPDATE layer SET weight = 3.0",
         "UPDATE resource_tag SET tag = 'd' WHERE tag = 'c'",
+        "UPDATE signal SET at = at - 1",
         "DELETE FROM visit WHERE id = 2",
         "UPDATE row_sum SET value = value + 1 WHERE name = 'visit'",
     ],

@@ -58,7 +58,18 @@ def seen(
     per_s = len(events_at) / WEEK_S
     for k in range(1, len(at)):
         own_s = shown_at(calendars.shown[row], at[k]) - shown_at(calendars.shown[row], at[k - 1])
-        mark(calendars, row, at[k - 1], at[k], bool(n[k] > n[k - 1]), own_s, 50.0, 50.0 / per_s, of_all=True)
+        mark(
+            calendars,
+            row,
+            at[k - 1],
+            at[k],
+            bool(n[k] > n[k - 1]),
+            own_s,
+            50.0,
+            50.0 / per_s,
+            1.0,
+            of_all=True,
+        )
 
 
 def hours(calendars: Calendars, row: int = 0) -> Floats:
@@ -128,7 +139,7 @@ def test_changes_at_any_hour_are_given_no_calendar() -> None:
     for gap_s in rng.uniform(0.5, 1.5, 3_000) * 9 * HOUR_S:
         changed = rng.random() < -np.expm1(-per_s * gap_s)
         own_s = shown_at(calendars.shown[0], at + gap_s) - shown_at(calendars.shown[0], at)
-        mark(calendars, 0, at, at + gap_s, bool(changed), own_s, 50.0, 50.0 / per_s, of_all=True)
+        mark(calendars, 0, at, at + gap_s, bool(changed), own_s, 50.0, 50.0 / per_s, 1.0, of_all=True)
         at += gap_s
     assert calendars.belief[0] < 0.3
     assert np.abs(np.log(hours(calendars))).max() < log(1.3)

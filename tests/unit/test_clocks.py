@@ -9,9 +9,9 @@ import pytest
 
 from recrawl.checks.predictor import sample_batch, sample_visits
 from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.learn.rhythms.beats import Beat, due_after_s, own_s
 from recrawl.learn.rhythms.calendars import N_CELLS, WEEK_S, shown_at
 from recrawl.learn.rhythms.forecasts import Rhythms
-from recrawl.learn.rhythms.steps import Beat, due_after_s, own_s
 from recrawl.model import DAY_S, Floats
 
 N = 60
@@ -41,7 +41,7 @@ def forecasts(rhythm: Rhythm) -> Rhythms:
     newest = np.array([visits.at[visits.id == i].max(initial=1e9) for i in batch.id.tolist()])
     since_at = np.where(batch.id % 7 == 0, newest - 30 * DAY_S, newest)
     known = np.where(batch.id == N, 8, batch.id % 6)
-    return rhythm.forecast(replace(batch, since_at=since_at, group=known), 2e9)
+    return rhythm.rhythms(replace(batch, since_at=since_at, group=known))
 
 
 def beats(rhythm: Rhythm, forecasts: Rhythms) -> list[Beat]:

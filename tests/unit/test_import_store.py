@@ -147,11 +147,13 @@ def test_what_told_nothing_is_no_look_and_verdicts_decide_what_is_a_change(tmp_p
 def test_a_store_of_an_older_format_is_read_from_a_copy(tmp_path: Path) -> None:
     simulated(tmp_path / STORE)
     whole = taken(OwnStore(), tmp_path, tmp_path / "whole")
-    # The format before the last: with all but what the last step adds, which is an index.
+    # The format before the last: with all but what the last step adds, which is a table.
     form, step = migrations()[-1]
-    (name,) = re.findall(r"CREATE INDEX (\w+)", step)
+    (name,) = re.findall(r"CREATE TABLE (\w+)", step)
     with sqlite3.connect(tmp_path / STORE) as database:
-        database.execute(f"DROP INDEX {name}")
+        database.execute(f"DROP TABLE {name}")
+        database.execute("DELETE FROM row_sum WHERE name = ?", (name,))
+        database.execute("UPDATE row_sum SET format = ?", (form - 1,))
         database.execute(f"PRAGMA user_version = {form - 1}")
     database.close()
     before = (tmp_path / STORE).read_bytes()

@@ -288,7 +288,7 @@ def test_scripts_that_could_not_be_kept_are_refused() -> None:
     with pytest.raises(BadSettingError, match="itself"):
         Script((Redirect(host="a.localhost", path="/x", to=("a.localhost", "/x")),))
     with pytest.raises(BadSettingError, match="process"):
-        Document(host="a.localhost", path="/s", form=Form.SITEMAP, process=Poisson(1.0))
+        Document(host="a.localhost", path="/s", form=Form.BOARD, process=Poisson(1.0))
     with pytest.raises(BadSettingError, match="visible noise"):
         Document(host="a.localhost", path="/c", form=Form.SITEMAP, noise=Noise.VISIBLE)
     with pytest.raises(BadSettingError, match="query"):

@@ -22,6 +22,11 @@ def test_the_reason_has_the_figures_it_rests_on() -> None:
     )
 
 
+def test_a_source_that_told_of_a_change_is_mentioned() -> None:
+    text = reason(plan(), Standing(told_at=1e9, told_by=7))
+    assert "after the last look; a source has told of a change since; then a visit" in text
+
+
 def test_bounds_are_named() -> None:
     assert "smallest gap allowed" in reason(plan(bound="min"), Standing())
     assert "largest gap allowed" in reason(plan(bound="max"), Standing())

@@ -15,7 +15,7 @@ from recrawl.contracts import Goal
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.learn.rhythms.forecasts import Rhythms
-from recrawl.learn.rhythms.steps import CHANGED_AT, HABIT, HEED, SCALE, SHARE, VERDICTS, T, X
+from recrawl.learn.rhythms.rows import CHANGED_AT, HABIT, HEED, SCALE, SHARE, VERDICTS, T, X
 from recrawl.model import DAY_S, Floats, Seen
 from recrawl.schedule.goals import Capture, Fresh, FreshHarmonic, Prompt
 from recrawl.schedule.policies.index import Index
@@ -62,9 +62,7 @@ def check_alike(one: Rhythm, other: Rhythm, rel: float = 1e-12) -> None:
 
 def forecast(rhythm: Rhythm, since_at: float | Floats = START_AT + 12 * DAY_S) -> Rhythms:
     batch = sample_batch(N)
-    return rhythm.forecast(
-        replace(batch, group=GROUPS, since_at=np.broadcast_to(np.asarray(since_at), N)), START_AT
-    )
+    return rhythm.rhythms(replace(batch, group=GROUPS, since_at=np.broadcast_to(np.asarray(since_at), N)))
 
 
 @settings(deadline=None, max_examples=12)

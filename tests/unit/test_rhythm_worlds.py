@@ -13,7 +13,8 @@ from recrawl.evaluate.contenders import contender
 from recrawl.evaluate.measures import Score, measure
 from recrawl.evaluate.protocol import Window
 from recrawl.learn.predictors.rhythm import Rhythm
-from recrawl.learn.rhythms.steps import HEED, TRUST
+from recrawl.learn.rhythms.beats import TRUST
+from recrawl.learn.rhythms.rows import HEED
 from recrawl.model import DAY_S, Floats, Seen
 from recrawl.simulate.processes import Bursty, Poisson
 from recrawl.simulate.rates import Lognormal

@@ -43,7 +43,7 @@ def visit(
 ) -> None:
     make_ready(stirs, SLOT, at - since_at, at)
     factors = np.full(max(n_covered(stirs, SLOT, since_at, at), 1), factor)
-    stir(stirs, SLOT, since_at, at, changed, per_s, 2.0, 2.0 / per_s, weight, factors)
+    stir(stirs, SLOT, since_at, at, changed, per_s, 2.0, 2.0 / per_s, weight, 1.0, factors)
 
 
 def visited(seed: int, gap_s: float, n: int = 60) -> tuple[Stirs, float]:
@@ -183,7 +183,7 @@ def test_a_visit_adds_what_was_expected_and_shares_a_change_out(
     make_ready(stirs, SLOT, gap_s, at)
     old = copied(stirs)
     factors = np.full(max(n_covered(stirs, SLOT, since_at, at), 1), factor)
-    stir(stirs, SLOT, since_at, at, changed, per_s, 2.0, 2.0 / per_s, weight, factors)
+    stir(stirs, SLOT, since_at, at, changed, per_s, 2.0, 2.0 / per_s, weight, 1.0, factors)
     begin_at = edges(old)[0]
     inside_s, before_s = at - max(since_at, begin_at), max(begin_at - since_at, 0.0)
     x = stirs.x[SLOT].astype(np.float64) - old.x[SLOT]

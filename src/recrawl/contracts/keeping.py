@@ -25,6 +25,7 @@ from recrawl.model import (
     Scope,
     Seen,
     Settings,
+    Signal,
     Snapshot,
     Standing,
     Version,
@@ -109,10 +110,12 @@ class Store(Protocol):
     def gate_at(self, host: str) -> float: ...  # when its gate opens; -inf: it never had one
     def ready_at(self, now: float) -> float: ...  # when `claim` will next have something; inf: never
     def batch(self) -> tuple[Batch, Floats]: ...  # all that are not paused, with their memory rows
+    def told_of(self, visits: Sequence[Visit]) -> tuple[Batch, Floats]: ...  # a batch of whom these told of
     def replan(self, plans: Plans) -> None: ...
 
     # what happened
     def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
+    def signals(self, resource_id: int, limit: int | None = None) -> Iterator[Signal]: ...  # newest first
     def told(self) -> Iterator[Seen]: ...  # all visits that teach, in pages, in the order of their times
     def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those, the newest of these resources
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:

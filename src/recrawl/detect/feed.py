@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from math import isnan, nan
+from typing import Any
 
 from recrawl.detect import records
 from recrawl.detect.masks import Masks
 from recrawl.detect.records import Nouns, Table, Twins
 from recrawl.detect.selectors import Language, speaking
-from recrawl.detect.structured import WHOLE, Differences, Form, Structured, Style, hashed
+from recrawl.detect.structured import WHOLE, Differences, Form, Structured, Style, hashed, too_large
 from recrawl.detect.table import lines
-from recrawl.model import Lens, Part, Snapshot
+from recrawl.errors import BadUrlError
+from recrawl.model import Lens, Part, Snapshot, Telling
 from recrawl.parse import feed
-from recrawl.parse.feed import Entry
+from recrawl.parse.feed import Document, Entry
+from recrawl.parse.pool import ParseFailed
+from recrawl.urls import canonical, joined
 
 NOUNS = Nouns(
     record="entry", records="entries", value="field", values="fields", field="field", at="entry", bare=True
@@ -32,6 +38,7 @@ _ALSO = {
 _ALL = tuple(item.name for item in fields(Entry))
 _HINTS = frozenset({"changefreq", "priority"})  # advice for crawlers: nothing that a reader would see
 _NAMING = ("id", "link", "title")  # what may tell entries apart, the best first
+MOST_TOLD = 50_000  # as many as a sitemap may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Feedful:
     table: Table
     masks: Masks
     key: str
+    document: Document
     asked_for: bool = True  # whether any field counts but the one that tells entries apart
 
     @property
@@ -48,18 +56,29 @@ class Feedful:
         return records.masked(self.table, self.masks, NOUNS, (self.key,) if self.key else ())
 
 
-def Feed() -> Structured:  # noqa: N802 - it stands where a class could
+class Feed(Structured):
     """The detector `feed`."""
-    return Structured("feed", Form(read, digest, differences, parts, empty))
+
+    def __init__(self) -> None:
+        super().__init__("feed", Form(read, digest, differences, parts, empty))
+
+    def told_of(self, before: Snapshot, after: Snapshot) -> tuple[Telling, ...]:
+        """What the later one tells of other resources: of all that is new in it or differs, and of the page
+        that it is the feed of."""
+        if too_large(before) or too_large(after):
+            return ()
+        found = self._run(_told, before, after)
+        return () if isinstance(found, ParseFailed) else found
 
 
 def read(snapshot: Snapshot) -> Feedful:
     header = _counting(snapshot.lens)
-    rows = [tuple(getattr(entry, name) for name in header) for entry in feed.entries(bytes(snapshot.body))]
+    document = feed.document(bytes(snapshot.body))
+    rows = [tuple(getattr(entry, name) for name in header) for entry in document.entries]
     key = next((name for name in _NAMING if name in header), "")
     included = {_name(selector.expression) for selector in speaking(snapshot.lens.include, Language.FIELD)}
     asked_for = not included or not included.isdisjoint(_ALL)
-    return Feedful(Table("", header, rows), Masks(snapshot.lens.masks), key, asked_for)
+    return Feedful(Table("", header, rows), Masks(snapshot.lens.masks), key, document, asked_for)
 
 
 def _counting(lens: Lens) -> tuple[str, ...]:
@@ -93,6 +112,35 @@ def differences(before: Feedful, after: Feedful, style: Style) -> Differences:
 
 def parts(before: Feedful, after: Feedful) -> tuple[Part, ...]:
     return records.differing([_twins(before, after, before.table, after.table)])
+
+
+def _told(form: Form[Any], before: Snapshot, after: Snapshot) -> tuple[Telling, ...]:
+    old, new = form.read(before), form.read(after)
+    found: dict[str, float] = {}  # the newest time that is given for each
+    for link, event_at in _news(old, new):
+        try:
+            whole = link[:8].lower().startswith(("http://", "https://"))
+            url = canonical(link) if whole else joined(after.url, link)
+        except BadUrlError:
+            continue
+        found[url] = max(found.get(url, nan), event_at, key=lambda at: -1.0 if isnan(at) else at)
+        if len(found) == MOST_TOLD:
+            break
+    return tuple(Telling(url, event_at) for url, event_at in found.items())
+
+
+def _news(before: Feedful, after: Feedful) -> Iterator[tuple[str, float]]:
+    """The links of what is new or differs, with the times that they give."""
+    known = set(before.masked.rows)
+    rows = after.masked.rows
+    entries = after.document.entries
+    news = [entry for entry, row in zip(entries, rows, strict=True) if row not in known]
+    at = [feed.instant(entry.updated or entry.published) for entry in news]
+    if after.document.home and known != set(rows):
+        yield after.document.home, max((one for one in at if not isnan(one)), default=nan)
+    for entry, event_at in zip(news, at, strict=True):
+        if link := entry.link or entry.id:
+            yield link, event_at
 
 
 def _twins(before: Feedful, after: Feedful, old: Table, new: Table, *, links: bool = False) -> Twins:

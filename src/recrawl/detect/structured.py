@@ -87,13 +87,13 @@ class Structured:
         self._tame_bytes = tame_bytes
 
     def fingerprint(self, snapshot: Snapshot) -> str:
-        if _too_large(snapshot):
+        if too_large(snapshot):
             return Exact().fingerprint(snapshot)
         found = self._run(_digested, snapshot)
         return "" if isinstance(found, ParseFailed) else found
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
-        if _too_large(before) or _too_large(after):
+        if too_large(before) or too_large(after):
             return Exact().compare(before, after)
         found = self._run(_compared, before, after)
         if isinstance(found, ParseFailed):
@@ -103,7 +103,7 @@ class Structured:
         return Verdict(changed=Changed.YES, magnitude=found.magnitude, evidence=found.sentence())
 
     def differing(self, before: Snapshot, after: Snapshot) -> Sequence[Part]:
-        if _too_large(before) or _too_large(after):
+        if too_large(before) or too_large(after):
             return ()
         found = self._run(_parted, before, after)
         return () if isinstance(found, ParseFailed) else found
@@ -111,14 +111,14 @@ class Structured:
     def listed(self, before: Snapshot, after: Snapshot) -> list[str] | ParseFailed:
         """Every difference on a line of its own: `where: old → new`, `+ added` or `- removed`; none where
         they say the same."""
-        if _too_large(before) or _too_large(after):
+        if too_large(before) or too_large(after):
             return ParseFailed("size", f"more than {_MOST_BYTES:,} bytes")
         return self._run(_listed, before, after)
 
     def unmatched(self, snapshot: Snapshot) -> str:
         """What to tell of data in which nothing is found that their lens includes; else nothing."""
         include = snapshot.lens.include
-        if not include or _too_large(snapshot):
+        if not include or too_large(snapshot):
             return ""
         return nothing(include) if self._run(_emptied, snapshot) is True else ""
 
@@ -171,7 +171,7 @@ def _emptied(form: Form[Any], snapshot: Snapshot) -> bool:
     return form.empty(form.read(snapshot)) and not form.empty(form.read(whole))
 
 
-def _too_large(snapshot: Snapshot) -> bool:
+def too_large(snapshot: Snapshot) -> bool:
     """Beyond this it is judged by its bytes: to read it would take more memory and time than it is worth."""
     return len(snapshot.body) > _MOST_BYTES
 

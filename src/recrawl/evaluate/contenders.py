@@ -57,6 +57,7 @@ class Contender:
     predictor: str
     min_gap_s: float | None
     max_gap_s: float | None
+    without: tuple[str, ...] = ()  # parts of the rhythm that are left out
 
     @property
     def priced(self) -> bool:
@@ -153,7 +154,7 @@ class Contender:
                 max_gap_s=high_s,
                 price=price,
                 goal=goal,
-                predictor=Rhythm(),
+                predictor=Rhythm(without=self.without),
                 replan_every_s=max(HOUR_S, low_s / 4.0),
             )
         # what is expected in the mean needs no rhythm: `proportional` goes by the Gamma filter
@@ -195,13 +196,21 @@ def contender(
     predictor: str = DEFAULT_PREDICTOR,
     min_gap_s: float | None = None,
     max_gap_s: float | None = None,
+    without: tuple[str, ...] = (),
 ) -> Contender:
     """One of `NAMES`. Goal and predictor matter to `index` (the predictor to `proportional` too, and the goal
-    to `floor`)."""
+    to `floor`). Of the rhythm that `index` goes by, parts may be left out (`without`)."""
     if name not in NAMES:
         raise UnknownPartError(f"There is no policy called {name!r}; choose some of: {', '.join(NAMES)}.")
     _part("goal", goal)  # also where the policy looks at none: a wrong word is wrong everywhere
     _part("predictor", predictor)
+    if without:
+        Rhythm(without=without)  # which knows its parts
+        if (name, predictor) != ("index", "rhythm"):
+            raise BadInputError(
+                f"{name} with predictor {predictor} has no parts to leave out; name policy index and "
+                "predictor rhythm."
+            )
     if name == "floor" and goal not in GOALS:
         raise BadInputError(
             f"The floor has no form for the goal {goal!r}; choose one of: {', '.join(GOALS)}."
@@ -213,6 +222,7 @@ def contender(
         predictor=predictor,
         min_gap_s=min_gap_s,
         max_gap_s=max_gap_s,
+        without=without,
     )
     if found.priced:
         found._bounds()

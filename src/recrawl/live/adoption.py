@@ -217,7 +217,8 @@ class Adopter:
         if past.gap < len(past.spans):
             recorded = self._loop.store.visits(past.resource.id)
             both = chained(recorded, (finding.visit for finding in findings))
-            told = seen_in(both, {past.resource.id: past.resource.host_id})
+            signals = self._loop.store.signals(past.resource.id)
+            told = seen_in(both, {past.resource.id: past.resource.host_id}, signals)
         return Chain(findings=tuple(findings), present=past.present, plan=past.plan, told=told)
 
     def _judged(self, past: Past, fetch: Fetch, fetch_id: str) -> Judgement:

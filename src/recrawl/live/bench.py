@@ -8,7 +8,7 @@ from typing import Protocol
 
 from recrawl.contracts import Detector
 from recrawl.detect.choose import START_BYTES
-from recrawl.model import SILENCE, Kind, Lease, Lens, Noise, Snapshot, Version, Visit
+from recrawl.model import SILENCE, Kind, Lease, Lens, Noise, Snapshot, Telling, Version, Visit
 
 FALLBACK = "text"
 
@@ -31,6 +31,7 @@ class Judgement:
     same_as: Version | None = None
     noise: Noise = SILENCE  # what is known of it after the visit
     wants_repeat: bool = False  # a second look, moments later, would tell change from noise
+    tells: tuple[Telling, ...] = ()  # what it tells of others
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,7 @@ class Ground:
             etag=fetch.header("etag"),
             last_modified=fetch.header("last-modified"),
             noise=judgement.noise,
+            tells=judgement.tells,
         )
 
     def archived(self, fetch: Fetch, judgement: Judgement, held: dict[str, Version]) -> tuple[Version, ...]:

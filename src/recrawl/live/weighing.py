@@ -19,6 +19,7 @@ from recrawl.errors import ArchiveError
 from recrawl.live import wording
 from recrawl.live.bench import Bench, Judgement, named, plain
 from recrawl.live.snapshots import snapshot_of, version_of
+from recrawl.live.tellings import may_tell, tells
 from recrawl.live.wording import told
 from recrawl.model import (
     HOUR_S,
@@ -90,7 +91,8 @@ class _Case:
 def _weighed(case: _Case, after: Snapshot, version: Version, noise: Noise) -> Judgement:
     before = case.before
     known = before is not None and not before.gone
-    if known and _same(before, version, noise) and noises.certain(after.lens.masks):
+    certain = noises.certain(after.lens.masks) and not may_tell(case.detector, after)
+    if known and _same(before, version, noise) and certain:
         verdict = Verdict(changed=Changed.NO, evidence=wording.sameness(after.lens))
         return Judgement(visit=told(case.visit, verdict), noise=replace(noise, disguise="", n_stayed=0))
     earlier = case.earlier(after.lens) if known else None
@@ -160,7 +162,7 @@ def _compared(
         parts = case.detector.differing(earlier, after)
         noise = noises.tracked(noise, parts, case.visit.at)
     if verdict.changed is Changed.NO:
-        return _unchanged(case, verdict, version, noise)
+        return _unchanged(case, verdict, earlier, after, version, noise)
     was = _fingerprint(case, earlier, version)
     returned = noises.short(version.fingerprint) in noise.recent
     wants_repeat = in_turn = False
@@ -182,7 +184,7 @@ def _compared(
         if verdict.changed is Changed.UNKNOWN or not version.fingerprint:
             return _unread(case.visit, version, noise, verdict.evidence)
         if verdict.changed is Changed.NO:
-            return _unchanged(case, verdict, version, noise)
+            return _unchanged(case, verdict, earlier, after, version, noise)
         was = _fingerprint(case, earlier, version)
         noise = turns.taking_turns(noise, was, version.fingerprint) if in_turn else noise
     flapped = turns.came_in_turn(noise, was, version.fingerprint)
@@ -194,12 +196,26 @@ def _compared(
         verdict = replace(verdict, evidence=f"an earlier content is back: {verdict.evidence}")
     noise = noises.changed(noise, was, parts, returned=returned)
     noise = replace(turns.settled(noise, was, version.fingerprint), alias="")
-    return Judgement(visit=told(case.visit, verdict), version=version, noise=noise, wants_repeat=wants_repeat)
+    visit = told(case.visit, verdict)
+    return Judgement(
+        visit=visit,
+        version=version,
+        noise=noise,
+        wants_repeat=wants_repeat,
+        tells=tells(case.detector, earlier, after, visit),
+    )
 
 
-def _unchanged(case: _Case, verdict: Verdict, version: Version, noise: Noise) -> Judgement:
+def _unchanged(
+    case: _Case, verdict: Verdict, earlier: Snapshot | str, after: Snapshot, version: Version, noise: Noise
+) -> Judgement:
     """What differs is noise. The newest version stays; through this lens it looks like this."""
-    return Judgement(visit=told(case.visit, verdict), noise=replace(noise, alias=_alias(version), n_stayed=0))
+    visit = told(case.visit, verdict)
+    return Judgement(
+        visit=visit,
+        noise=replace(noise, alias=_alias(version), n_stayed=0),
+        tells=tells(case.detector, earlier, after, visit),
+    )
 
 
 def _looked_twice(

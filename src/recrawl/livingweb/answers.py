@@ -158,13 +158,14 @@ class Answers:
     def _rows(self, listing: Document, now: float) -> tuple[Listed, ...]:
         """What is there now; a list of feeds names them all and tells nothing of their lives."""
         rows = []
+        lied_at = self._world.lied_at(listing, now)
         for document in self._world.listed(listing):
             life = self._world.life(document.place, now)
             if listing.form is not Form.OPML and life.gone_at(now):
                 continue
             version = life.version_at(now)
             changed_at = float(life.content_at[version - 1]) if version else self._world.born_at
-            rows.append(self._row(document, changed_at, version))
+            rows.append(self._row(document, max(changed_at, lied_at), version))
         return tuple(rows)
 
     def _link_row(self, host: str) -> tuple[Listed, ...]:

@@ -57,7 +57,11 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """Something that answers with content."""
+    """Something that answers with content.
+
+    A listing changes when what it lists does. A sitemap may have a process all the same: then it lies, and
+    says at each event that everything it lists was modified just now.
+    """
 
     host: str
     path: str
@@ -75,7 +79,7 @@ class Document:
         _refuse(not self.path.startswith("/"), f"{what} has no path", "begin the path with a slash")
         _refuse(self.path == ROBOTS_PATH, f"{what} is the host's own", "describe it with Host(robots=…)")
         _refuse(
-            self.form in LISTINGS and self.process != Never(),
+            self.form in LISTINGS - {Form.SITEMAP} and self.process != Never(),
             f"{what} lists others and changes when they do",
             "leave out its process",
         )

@@ -91,6 +91,11 @@ class World:
             life = self._lives[place] = self._drawn(place, until_at)
         return life
 
+    def lied_at(self, listing: Document, at: float) -> float:
+        """When it last said that all was modified just now; before all time where it tells the truth."""
+        lies_at = self._events(listing.process, f"{listing.host}{listing.path}", _window_end_at(at))
+        return float(_upto(lies_at, at).max(initial=-inf))
+
     def touch(self, place: Place, at: float) -> None:
         """One more change of content, at `at`."""
         self._touched_at.setdefault(place, []).append(at)
@@ -122,7 +127,8 @@ class World:
             return np.empty(0)
         if entry.form in LISTINGS:
             lives = [self.life(document.place, until_at) for document in self.listed(entry)]
-            return _upto(_merged([life.truth_at for life in lives]), until_at)
+            lies_at = self._events(entry.process, f"{entry.host}{entry.path}", until_at)
+            return _upto(_merged([lies_at, *(life.truth_at for life in lives)]), until_at)
         drawn_at = self._events(entry.process, f"{entry.host}{entry.path}", until_at)
         return _merged([drawn_at, np.array(self._touched_at.get(entry.place, []))])
 

@@ -22,6 +22,7 @@ from recrawl.model.resource import (
     Settings,
     settled,
 )
+from recrawl.model.signal import Signal, Telling
 from recrawl.model.units import DAY_S, HOUR_S
 from recrawl.model.verdict import Changed, Snapshot, Verdict
 from recrawl.model.visit import (
@@ -83,9 +84,11 @@ __all__ = [
     "ScopeKind",
     "Seen",
     "Settings",
+    "Signal",
     "Snapshot",
     "Standing",
     "Suspicion",
+    "Telling",
     "Verdict",
     "Version",
     "Visit",

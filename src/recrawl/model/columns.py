@@ -39,9 +39,19 @@ def _unsaid() -> Ints:
     return np.empty(0, dtype=np.int64)
 
 
-def _grouped(group: Ints, n: int) -> Ints:
-    """Where nobody said which group they are of, all are of none."""
-    return np.zeros(n, dtype=np.int64) if n and not len(group) else group
+def _untold() -> Floats:
+    return np.empty(0)
+
+
+def _filled(columns: Batch | Seen) -> None:
+    """Where nobody said which group they are of, all are of none; and nobody was told of."""
+    n = len(columns.id)
+    if n and not len(columns.group):
+        object.__setattr__(columns, "group", np.zeros(n, dtype=np.int64))
+    if n and not len(columns.told_at):
+        object.__setattr__(columns, "told_at", np.full(n, np.nan))
+    if n and not len(columns.told_by):
+        object.__setattr__(columns, "told_by", np.zeros(n, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +71,12 @@ class Batch(_Columns):
     cost: Floats | float = 1.0  # of a visit, beside others: bytes, say
     # the host's number, or another's for those that are alike; 0: of no group
     group: Ints = field(default_factory=_unsaid)
+    # the first signal since the last informative visit; NaN: none
+    told_at: Floats = field(default_factory=_untold)
+    told_by: Ints = field(default_factory=_unsaid)  # the source's number; 0: none
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "group", _grouped(self.group, len(self.id)))
+        _filled(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +89,11 @@ class Seen(_Columns):
     changed: Bytes8  # 1 or 0; unknown ones never get here
     event_at: Floats  # the change's own time, NaN where not known
     group: Ints = field(default_factory=_unsaid)  # as in a batch
+    told_at: Floats = field(default_factory=_untold)  # the first signal in `(since_at, at]`; NaN: none
+    told_by: Ints = field(default_factory=_unsaid)  # the source's number; 0: none
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "group", _grouped(self.group, len(self.id)))
+        _filled(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

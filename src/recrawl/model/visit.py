@@ -8,6 +8,7 @@ from math import inf, nan
 from recrawl.model.fetch import Outcome
 from recrawl.model.lens import SILENCE, Noise
 from recrawl.model.resource import Resource
+from recrawl.model.signal import Telling
 from recrawl.model.verdict import Changed
 
 # Packed, a reference takes some 600 bytes, and a record with so much text in it 800 to 950.
@@ -109,6 +110,8 @@ class Standing:
     moved_since_at: float = nan  # the first of the visits in a row that were redirected there
     version: Version | None = None  # the newest that is part of its history
     noise: Noise = SILENCE
+    told_at: float = nan  # the first signal since the last informative visit
+    told_by: int = 0  # the source's number
 
     @property
     def has_moved(self) -> bool:
@@ -153,6 +156,7 @@ class Completion:
     gate_at: float  # the host is left alone until then
     n_host_failures: int = 0  # in a row, this visit included
     versions: tuple[Version, ...] = field(default=())
+    tells: tuple[Telling, ...] = ()  # those are kept that are news of watched resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import nan
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -31,22 +32,37 @@ class Entry:
     priority: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Document:
+    """All entries in the order in which they stand, and the page that they are the feed of."""
+
+    entries: list[Entry]
+    home: str = ""  # as it is written; empty: it has none
+
+
 def entries(body: bytes) -> list[Entry]:
     """All entries in the order in which they stand."""
+    return document(body).entries
+
+
+def document(body: bytes) -> Document:
     if body.lstrip()[:1] == b"{":
-        return list(_json_entries(json.loads(body)))
+        found = json.loads(body)
+        return Document(list(_json_entries(found)), str(found.get("home_page_url") or ""))
     root = tree(body)
     match local(root):
         case "rss":
-            return [_rss(item) for channel in children(root, "channel") for item in children(channel, "item")]
+            channels = list(children(root, "channel"))
+            items = [_rss(item) for channel in channels for item in children(channel, "item")]
+            return Document(items, _home(channels))
         case "rdf":  # RSS 1.0
-            return [_rss(item) for item in children(root, "item")]
+            return Document([_rss(item) for item in children(root, "item")], _home(children(root, "channel")))
         case "feed":
-            return [_atom(entry) for entry in children(root, "entry")]
+            return Document([_atom(entry) for entry in children(root, "entry")], _alternate(root))
         case "urlset":
-            return [_address(url) for url in children(root, "url")]
+            return Document([_address(url) for url in children(root, "url")])
         case "sitemapindex":
-            return [_address(sitemap) for sitemap in children(root, "sitemap")]
+            return Document([_address(sitemap) for sitemap in children(root, "sitemap")])
         case other:
             raise ValueError(f"<{other}> is neither a feed nor a sitemap")
 
@@ -74,6 +90,32 @@ def moment(written: str) -> str:
     return text
 
 
+def instant(moment: str) -> float:
+    """A moment as seconds since 1970; NaN where it is none: a day has many, and so has an hour of no zone.
+
+    >>> instant("2026-01-31T12:00:00Z"), instant("2026-01-31")
+    (1769860800.0, nan)
+    """
+    if not moment.endswith("Z"):
+        return nan
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (ValueError, OverflowError):
+        return nan
+
+
+def _home(channels: Iterable[Element]) -> str:
+    """RSS links have a text; one without, in another namespace, says where the feed itself is."""
+    links = (link for channel in channels for link in children(channel, "link"))
+    return next((text for link in links if (text := "".join(link.itertext()).strip())), "")
+
+
+def _alternate(element: Element) -> str:
+    """Where an Atom element says that people can read it."""
+    links = [link for link in children(element, "link") if link.get("rel", "alternate") == "alternate"]
+    return (links[0].get("href") or "") if links else ""
+
+
 def _rss(item: Element) -> Entry:
     link = text_of(item, "link")
     title = text_of(item, "title")
@@ -90,8 +132,7 @@ def _rss(item: Element) -> Entry:
 
 
 def _atom(entry: Element) -> Entry:
-    links = [link for link in children(entry, "link") if link.get("rel", "alternate") == "alternate"]
-    href = (links[0].get("href") or "") if links else ""
+    href = _alternate(entry)
     return Entry(
         id=text_of(entry, "id") or href,
         title=text_of(entry, "title"),

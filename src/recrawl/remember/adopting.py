@@ -50,6 +50,7 @@ class MemoryAdopting(MemoryWatchlist):
         kept = [version for _, version in record.versions if not version.flag]
         record.standing = replace(adoption.standing, version=kept[-1] if kept else None)
         self._columns.set_done(completed(adoption))
+        self._heeded(record)
         self._queue(record)
         self._line.place([record.host])
         return True

@@ -13,9 +13,9 @@ from recrawl.model import Batch, Completion, Effective, Floats, Plan, Plans
 
 _REALS = (
     *("weight", "min_gap_s", "max_gap_s", "since_at", "gap_s", "due_at"),
-    *("plan_gap_s", "price", "p_changed", "per_day", "planned_at"),
+    *("plan_gap_s", "price", "p_changed", "per_day", "planned_at", "told_at"),
 )
-_COUNTS = ("n_informative", "n_changes", "n_failures", "n_memory", "host_id")
+_COUNTS = ("n_informative", "n_changes", "n_failures", "n_memory", "host_id", "told_by")
 Scalar = TypeVar("Scalar", bound=np.generic)
 _BOUNDS = np.array(["min", "", "max"], dtype=object)  # by -1, 0, 1
 
@@ -40,6 +40,7 @@ class Columns:
         self.n += 1
         self.real["since_at"][row] = nan
         self.real["gap_s"][row] = nan
+        self.real["told_at"][row] = nan
         self.set_plan(plan)
 
     def set_effective(self, resource_id: int, host_id: int, effective: Effective) -> None:
@@ -82,6 +83,10 @@ class Columns:
         self.memory[row, :width] = memory
         self.memory[row, width:] = nan
 
+    def set_told(self, resource_id: int, at: float, by: int) -> None:
+        self.real["told_at"][resource_id - 1] = at
+        self.count["told_by"][resource_id - 1] = by
+
     def set_plans(self, plans: Plans) -> None:
         rows, real = plans.id - 1, self.real
         real["due_at"][rows] = plans.due_at
@@ -122,8 +127,11 @@ class Columns:
             planned_at=float(real["planned_at"][row]),
         )
 
-    def batch(self) -> tuple[Batch, Floats]:
+    def batch(self, ids: Sequence[int] | None = None) -> tuple[Batch, Floats]:
+        """All, or these."""
         rows = np.flatnonzero(self.active[: self.n])
+        if ids is not None:
+            rows = np.intersect1d(rows, np.array(ids, dtype=np.int64) - 1)
         width = int(self.count["n_memory"][rows].max(initial=0))
         batch = Batch(
             id=rows.astype(np.int64) + 1,
@@ -137,6 +145,8 @@ class Columns:
             n_failures=self.count["n_failures"][rows],
             bits=self.bits[rows],
             group=self.count["host_id"][rows],
+            told_at=self.real["told_at"][rows],
+            told_by=self.count["told_by"][rows],
         )
         return batch, self.memory[rows, :width]
 

@@ -26,11 +26,12 @@ from recrawl.model import (
 from recrawl.remember.adopting import MemoryAdopting
 from recrawl.remember.line import Host
 from recrawl.remember.payloads import unknown_file
+from recrawl.remember.signals import MemorySignals
 from recrawl.remember.told import MemoryTold
 from recrawl.remember.withdrawal import MemoryWithdrawal
 
 
-class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold):
+class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals):
     # the loop
 
     def claim(
@@ -92,7 +93,11 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold):
     def complete(self, done: Sequence[Completion], files: Mapping[str, int] | None = None) -> list[bool]:
         for name, length in (files or {}).items():
             self._files[name] = max(length, self._files.get(name, 0))
-        return [self._record(completion) for completion in done]
+        known = self.recorded([completion.visit.fetch_id for completion in done])
+        accepted = [self._record(completion) for completion in done]
+        new = (one for one, ok in zip(done, accepted, strict=True) if ok and one.visit.fetch_id not in known)
+        self._hear([completion for completion in new if completion.tells])
+        return accepted
 
     def ready_at(self, now: float) -> float:
         return self._line.ready_at(now)
@@ -225,6 +230,7 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold):
                 current = current if kept.flag else kept
             record.standing = replace(done.standing, version=current)
             self._columns.set_done(done)
+            self._heeded(record)
             self._queue(record)
             self._line.place([record.host])  # another one, where the resource was moved meanwhile
         self._line.place([host])

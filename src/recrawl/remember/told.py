@@ -12,13 +12,13 @@ from recrawl.model import Floats, Ints, Seen
 from recrawl.remember.watched import teaches
 from recrawl.remember.watchlist import MemoryWatchlist
 
-_Row = tuple[int, float, float, int, float, int]
+_Row = tuple[int, float, float, int, float, int, float, int]
 
 
 def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
-    """From rows of resource, since_at, at, changed, event_at and host; None is NaN."""
-    columns = list(zip(*rows, strict=True)) or [()] * 6
-    ids, since_at, at, changed, event_at, host_ids = columns
+    """From rows of resource, since_at, at, changed, event_at, host, told_at and told_by; None is NaN."""
+    columns = list(zip(*rows, strict=True)) or [()] * 8
+    ids, since_at, at, changed, event_at, host_ids, told_at, told_by = columns
     return Seen(
         id=np.array(ids, np.int64),
         since_at=np.array(since_at, np.float64),
@@ -26,6 +26,8 @@ def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
         changed=np.array(changed, np.int8),
         event_at=np.array(event_at, np.float64),
         group=np.array(host_ids, np.int64),
+        told_at=np.array(told_at, np.float64),
+        told_by=np.array(told_by, np.int64),
     )
 
 
@@ -42,7 +44,11 @@ class MemoryTold(MemoryWatchlist):
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
         """The mark is how many there ever were. What a removed resource had is told no more."""
         records = self._watched.records
-        came = [(*row, records[row[0]].host.id) for row in self._taught[mark:] if row[0] in records]
+        came = [
+            (*row, records[row[0]].host.id, *records[row[0]].told(row[1], row[2]))
+            for row in self._taught[mark:]
+            if row[0] in records
+        ]
         if not mark:
             came.sort(key=lambda row: row[2])
         return seen_of(sorted(came[-limit:], key=lambda row: row[2])), len(self._taught)
@@ -61,5 +67,6 @@ class MemoryTold(MemoryWatchlist):
         record = self._watched.records[resource_id]
         for visit in record.visits:
             if teaches(visit):
-                changed = int(visit.changed)
-                yield resource_id, visit.since_at, visit.at, changed, visit.event_at, record.host.id
+                since_at, at, changed = visit.since_at, visit.at, int(visit.changed)
+                told = record.told(since_at, at)
+                yield resource_id, since_at, at, changed, visit.event_at, record.host.id, *told

@@ -17,6 +17,7 @@ from recrawl.model import (
     Scope,
     ScopeKind,
     Settings,
+    Signal,
     Standing,
     Version,
     Visit,
@@ -35,6 +36,12 @@ class Record:
     standing: Standing = field(default_factory=Standing)
     visits: list[Visit] = field(default_factory=list)
     versions: list[tuple[int, Version]] = field(default_factory=list)  # with their order over all resources
+    signals: dict[float, Signal] = field(default_factory=dict)  # by when they were heard
+
+    def told(self, since_at: float, at: float) -> tuple[float, int]:
+        """The first signal after the one moment and until the other, and whose; NaN and 0 where none is."""
+        first = min((heard for heard in self.signals if since_at < heard <= at), default=nan)
+        return first, self.signals[first].source_id if first in self.signals else 0
 
     @property
     def last_seq(self) -> int:

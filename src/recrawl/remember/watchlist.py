@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import isnan
+from math import isnan, nan
 
 from recrawl.errors import NotWatchedError, WatchedAlreadyError
 from recrawl.model import NewResource, Plan, Resource, Scope, ScopeKind, Settings, Standing, Visit
@@ -28,6 +28,7 @@ class MemoryWatchlist:
         self._files: dict[str, int] = {}
         self._payloads = Payloads()
         self._facts: dict[str, str] = {}
+        self._told_by: dict[int, set[int]] = {}  # of each source, those it told of
 
     def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]:
         n_added = n_known = 0
@@ -66,6 +67,7 @@ class MemoryWatchlist:
             self._line.plan(record.host, record.resource.id, None)
             self._fetch_ids.difference_update(visit.fetch_id for visit in record.visits)
             self._payloads.forget(record.versions)
+            self._unsay(record.resource.id)
         if any(record.visits for record in gone):
             left = self._watched.records.values()
             self._visited_at = sorted(visit.at for record in left for visit in record.visits)
@@ -145,6 +147,8 @@ class MemoryWatchlist:
             self._watched.records[resource_id].standing,
             gap_s=float(real["gap_s"][row]),
             due_at=float(real["due_at"][row]),
+            told_at=float(real["told_at"][row]),
+            told_by=int(self._columns.count["told_by"][row]),
         )
 
     def _settle(self, ids: Iterable[int], now: float) -> None:
@@ -159,6 +163,23 @@ class MemoryWatchlist:
             self._queue(record)
             touched[record.host] = None
         self._line.place(touched)
+
+    def _heeded(self, record: Record) -> None:
+        """A signal is heeded by the visit after it."""
+        key = record.resource.id
+        if self._columns.real["told_at"][key - 1] <= self._columns.real["since_at"][key - 1]:
+            self._columns.set_told(key, nan, 0)
+
+    def _unsay(self, source_id: int) -> None:
+        """Nobody was told of anything by this one."""
+        for resource_id in self._told_by.pop(source_id, ()):
+            record = self._watched.records.get(resource_id)
+            if record is None:
+                continue
+            for at in [at for at, signal in record.signals.items() if signal.source_id == source_id]:
+                del record.signals[at]
+            if self._columns.count["told_by"][resource_id - 1] == source_id:
+                self._columns.set_told(resource_id, nan, 0)
 
     def _mark_said(self) -> None:
         self._facts["said"] = str(int(self._facts.get("said", "0")) + 1)

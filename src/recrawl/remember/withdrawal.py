@@ -93,6 +93,7 @@ class MemoryWithdrawal(MemoryWatchlist):
                 noise=SILENCE,
             )
             record.visits[:] = [replace(visit, evidence="", moved_to=None) for visit in record.visits]
+            self._unsay(record.resource.id)
 
     def end_erasure(
         self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True

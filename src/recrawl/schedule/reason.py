@@ -21,7 +21,8 @@ def reason(plan: Plan, standing: Standing) -> str:
         f"about {rate(plan.per_day)} expected; {_percent(plan.p_changed)} likely to have changed "
         f"{span(plan.gap_s)} after the last look"
     )
-    return f"{known}; {_why(plan)}."
+    told = "; a source has told of a change since" if standing.told_by else ""
+    return f"{known}{told}; {_why(plan)}."
 
 
 def _why(plan: Plan) -> str:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.compiled import quick
+from recrawl.learn.rhythms.beats import Beat, Common
 from recrawl.learn.rhythms.forecasts import integral
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
-from recrawl.learn.rhythms.steps import SHARE, Beat, Common, T, X
+from recrawl.learn.rhythms.rows import SHARE, T, X
 from recrawl.learn.rhythms.stirs import unevenness
 from recrawl.model import Floats
 from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC

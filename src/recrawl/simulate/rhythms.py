@@ -16,10 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.compiled import compiled, quick
-from recrawl.learn.predictors.rhythm import Rhythm, joined
+from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.learn.rhythms.beats import Beat, Common, beat_of, due_after_s, nothing_in_common
 from recrawl.learn.rhythms.calendars import calendar_of, shown_at
 from recrawl.learn.rhythms.forecasts import SCATTER
-from recrawl.learn.rhythms.steps import BLANK, Beat, Common, beat_of, due_after_s, nothing_in_common, take
+from recrawl.learn.rhythms.lessons import joined
+from recrawl.learn.rhythms.rows import BLANK
+from recrawl.learn.rhythms.steps import take
 from recrawl.learn.rhythms.stirs import stirred_s
 from recrawl.model import Floats, Ints
 from recrawl.schedule.policies.index import N_POINTS, SOONEST
@@ -189,6 +192,7 @@ def _visit(
         terms.shape[i],
         terms.scale_s[i],
         terms.forgetting,
+        -1,
     )
     rises = False
     if slot >= 0 and groups.risen_s[group] < inf:

@@ -10,6 +10,7 @@ from recrawl.checks.store.payloads import PAYLOADS
 from recrawl.checks.store.planning import PLANNING
 from recrawl.checks.store.recalling import RECALLING
 from recrawl.checks.store.samples import MakeStore
+from recrawl.checks.store.telling import TELLING
 from recrawl.checks.store.watching import WATCHING
 from recrawl.checks.store.withdrawing import WITHDRAWING
 
@@ -23,6 +24,7 @@ CHECKS = [
     *PLANNING,
     *PAYLOADS,
     *RECALLING,
+    *TELLING,
     *ADOPTING,
     *WITHDRAWING,
 ]

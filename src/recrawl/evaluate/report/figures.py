@@ -58,6 +58,25 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Heap:
+    """Bars of one colour: at each place a figure and the ends of its interval."""
+
+    name: str
+    style: int
+    values: Sequence[tuple[float, float, float]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """At each place a bar for every heap, side by side."""
+
+    title: str
+    y_name: str
+    places: Sequence[str]
+    heaps: Sequence[Heap]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A claim, whether it holds here (None: it cannot be told), and the figures in a sentence."""
 

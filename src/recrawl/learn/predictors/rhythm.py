@@ -2,8 +2,8 @@
 
 What it knows beyond the Gamma filter: what resources do after a change (`learn.rhythms.habits`), when those
 of one group are stirred together (`learn.rhythms.stirs`), which of them heed that (`learn.rhythms.steps`),
-and at which hours and on which days they change (`learn.rhythms.calendars`). All of it is learned while it
-runs, from visits alone.
+at which hours and on which days they change (`learn.rhythms.calendars`), and how far those are to be believed
+who tell of others' changes (`learn.rhythms.signals`). All of it is learned while it runs, from visits alone.
 """
 
 from __future__ import annotations
@@ -12,39 +12,27 @@ from collections.abc import Collection
 
 import numpy as np
 
-from recrawl.compiled import can_compile, hurried, plain, quick
+from recrawl.compiled import can_compile, plain
 from recrawl.errors import UnknownPartError
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.histories import known_after_s
 from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.learn.rhythms.beats import heeds, nothing_in_common
 from recrawl.learn.rhythms.calendars import counts_of_all, go_by, more_calendars
 from recrawl.learn.rhythms.forecasts import Rhythms, scatter
 from recrawl.learn.rhythms.habits import Habits, counted
-from recrawl.learn.rhythms.hearsay import before, overheard
-from recrawl.learn.rhythms.steps import (
-    BLANK,
-    CHANGED_AT,
-    HABIT,
-    HEED,
-    SCALE,
-    SHARE,
-    WIDTH,
-    Common,
-    T,
-    X,
-    heeds,
-    nothing_in_common,
-    sound,
-    take,
-)
+from recrawl.learn.rhythms.hearsay import before
+from recrawl.learn.rhythms.lessons import SEVERAL, all_overheard, learned
+from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, HEED, SCALE, SHARE, WIDTH, T, X, sound
+from recrawl.learn.rhythms.signals import Register, Sources, all_believed, more_sources
 from recrawl.learn.rhythms.stirs import Stirs, with_room
+from recrawl.learn.rhythms.told import Told
 from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
 
 # So many visits are taken in by plain Python, within ten seconds in all: the loop's own thread does not stop
 # for a compiler then, which may take longer the first time.
 N_PLAIN = 10_000
-_SEVERAL = -1  # in place of the one member
-PARTS = ("habits", "stirs", "heed", "scouts", "calendar")
+PARTS = ("habits", "stirs", "heed", "scouts", "calendar", "signals")
 
 
 class Rhythm:
@@ -70,6 +58,8 @@ class Rhythm:
         self.forgetting = forgetting
         self.n_heard = 500_000 if can_compile() else 20_000  # some seconds either way
         self._n_taken = 0  # visits
+        self._heeds_signals = "signals" not in without
+        self._register = Register()
         self.scouts = "scouts" not in without
         self.common = nothing_in_common(0)._replace(
             forms="habits" not in without,
@@ -87,6 +77,10 @@ class Rhythm:
     @property
     def stirs(self) -> Stirs:
         return self.common.stirs
+
+    @property
+    def sources(self) -> Sources:
+        return self.common.sources
 
     def ground(self, priors: Priors) -> None:
         """Believe this of resources before they were seen; what was seen of them stays."""
@@ -112,7 +106,8 @@ class Rhythm:
         seen = self._ready(seen)
         ids, first, of = np.unique(seen.id, return_index=True, return_inverse=True)
         shape, scale_s = self.priors.of(seen.group)
-        heard = _overheard if self._many(seen) else plain(_overheard)
+        source = self._sources(seen)
+        heard = all_overheard if self._many(seen) else plain(all_overheard)
         heard(
             before(self._rows[ids], seen.since_at[first]),
             of.astype(np.int64),
@@ -127,6 +122,7 @@ class Rhythm:
             known_after_s(seen),
             shape,
             scale_s,
+            source,
         )
 
     def learn(self, seen: Seen) -> None:
@@ -135,8 +131,9 @@ class Rhythm:
             return
         seen = self._ready(seen)
         shape, scale_s = self.priors.of(seen.group)
-        learned = _learned if self._many(seen) else plain(_learned)
-        learned(
+        source = self._sources(seen)
+        taught = learned if self._many(seen) else plain(learned)
+        taught(
             self._rows,
             self.common,
             self._slot,
@@ -150,6 +147,7 @@ class Rhythm:
             shape,
             scale_s,
             self.forgetting,
+            source,
         )
 
     def state(self, ids: Ints, group: Ints) -> tuple[Floats, Floats]:
@@ -159,7 +157,17 @@ class Rhythm:
         rows = self._rows[ids]
         return rows[:, X] + rows[:, SHARE] * shape, rows[:, T] + rows[:, SHARE] * scale_s
 
-    def forecast(self, batch: Batch, now: float) -> Rhythms:  # noqa: ARG002 - the past alone tells
+    def forecast(self, batch: Batch, now: float) -> Rhythms | Told:
+        rhythms = self.rhythms(batch)
+        told = (batch.told_at <= now) & np.isfinite(batch.since_at)
+        if not self._heeds_signals or not told.any():
+            return rhythms
+        belief = all_believed(self.sources, self._register.rows(batch.told_by))
+        told_s = np.where(told, batch.told_at - batch.since_at, np.inf)
+        return Told(rhythms, told_s, np.where(told, belief, 0.0))
+
+    def rhythms(self, batch: Batch) -> Rhythms:
+        """The forecasts, whatever anybody has told."""
         gamma = GammaForecasts(*self.state(batch.id, batch.group))
         shape, scale_s = self.priors.of(batch.group)
         rows = self._rows[batch.id]
@@ -207,6 +215,15 @@ class Rhythm:
         self._gather(seen)
         return seen
 
+    def _sources(self, seen: Seen) -> Ints:
+        """Whose record each visit is for; -1: nobody had told of it."""
+        told = np.isfinite(seen.told_at) & self._heeds_signals
+        self._register.enrol(seen.told_by[told])
+        if len(self._register) >= len(self.sources.n):
+            room = max(16, 2 * len(self._register))
+            self.common = self.common._replace(sources=more_sources(self.sources, room))
+        return np.where(told, self._register.rows(seen.told_by), -1)
+
     def _many(self, seen: Seen) -> bool:
         """Whether there is so much to do that a compiler is worth waiting for."""
         self._n_taken += len(seen)
@@ -225,7 +242,7 @@ class Rhythm:
             self._member = np.concatenate([self._member, np.zeros(more, dtype=np.int64)])
         pairs = np.unique(np.column_stack([seen.group, seen.id]), axis=0)
         known = self._member[pairs[:, 0]]
-        new = pairs[(known != _SEVERAL) & (known != pairs[:, 1]) & (pairs[:, 0] > 0)]
+        new = pairs[(known != SEVERAL) & (known != pairs[:, 1]) & (pairs[:, 0] > 0)]
         groups, n_new = np.unique(new[:, 0], return_counts=True)
         groups = groups[(n_new > 1) | (self._member[groups] > 0)]
         groups = groups[self._slot[groups] < 0]
@@ -245,76 +262,3 @@ class Rhythm:
         grown = np.tile(np.array(BLANK), (room, 1))
         grown[: len(self._rows)] = self._rows
         self._rows = grown
-
-
-@quick
-def joined(slot: Ints, member: Ints, group: int, id_: int) -> int:
-    """Where the group's stirs are once this member was visited; -1 while it is the only one."""
-    if group <= 0:
-        return -1
-    if member[group] == 0:
-        member[group] = id_
-    elif member[group] != id_:
-        member[group] = _SEVERAL
-    return int(slot[group]) if member[group] == _SEVERAL else -1
-
-
-@hurried
-def _learned(
-    rows: Floats,
-    common: Common,
-    slot: Ints,
-    member: Ints,
-    ids: Ints,
-    group: Ints,
-    since_at: Floats,
-    at: Floats,
-    changed: Floats,
-    after_s: Floats,
-    shape: Floats,
-    scale_s: Floats,
-    forgetting: float,
-) -> None:
-    for i in range(len(ids)):
-        take(
-            rows[ids[i]],
-            common,
-            joined(slot, member, group[i], ids[i]),
-            since_at[i],
-            at[i],
-            changed[i],
-            after_s[i],
-            shape[i],
-            scale_s[i],
-            forgetting,
-        )
-
-
-@hurried
-def _overheard(
-    rows: Floats,
-    of: Ints,
-    common: Common,
-    slot: Ints,
-    member: Ints,
-    ids: Ints,
-    group: Ints,
-    since_at: Floats,
-    at: Floats,
-    changed: Floats,
-    after_s: Floats,
-    shape: Floats,
-    scale_s: Floats,
-) -> None:
-    for i in range(len(ids)):
-        overheard(
-            rows[of[i]],
-            common,
-            joined(slot, member, group[i], ids[i]),
-            since_at[i],
-            at[i],
-            changed[i],
-            after_s[i],
-            shape[i],
-            scale_s[i],
-        )

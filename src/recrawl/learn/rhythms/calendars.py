@@ -169,10 +169,11 @@ def mark(
     own_s: float,
     a: float,
     b_s: float,
+    due: float,
     of_all: bool,
 ) -> None:
-    """Take in a visit before which so much own time had passed, at a rate that is Gamma(a, b_s); `of_all`:
-    what all do is counted too."""
+    """Take in a visit before which so much own time had passed, at a rate that is Gamma(a, b_s). `due` is how
+    far a change was the resource's own; `of_all`: what all do is counted too."""
     gap_s = at - since_at
     if gap_s > DAILY_S or gap_s <= 0.0:
         return
@@ -184,6 +185,7 @@ def mark(
         quiet = min(max(quiet, SURE), 1.0 - SURE)
         calendars.loss[row, wholly] -= log(1.0 - quiet if changed else quiet)
     per_s, share = known_after(own_s, changed, a, b_s)
+    share *= due
     _count(calendars, row, since_at, at, per_s * own_s / passed_s, share)
     if row and of_all:
         _count(calendars, 0, since_at, at, per_s * own_s / passed_s, share)

@@ -1,6 +1,6 @@
 """Own time for many resources at once: how much passes, and when so much has passed.
 
-The same as `learn.rhythms.steps` has for one resource, in closed form: sums over a group's cells are made
+The same as `learn.rhythms.beats` has for one resource, in closed form: sums over a group's cells are made
 once, so that the price of a million resources is found without a loop over them (tests/unit/test_clocks.py
 holds the two to the same times).
 """

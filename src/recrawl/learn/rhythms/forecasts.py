@@ -16,10 +16,10 @@ import numpy as np
 
 from recrawl.compiled import hurried, quick
 from recrawl.learn.forecasts import GammaForecasts
+from recrawl.learn.rhythms.beats import Beat
 from recrawl.learn.rhythms.calendars import Rows, moments, pace_at, paces, shown_at, shown_many
 from recrawl.learn.rhythms.clocks import Clocks, clocks
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
-from recrawl.learn.rhythms.steps import Beat
 from recrawl.learn.rhythms.stirs import Stirs, rate_at
 from recrawl.model import DAY_S, Floats, Ints
 

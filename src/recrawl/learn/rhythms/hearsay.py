@@ -10,21 +10,12 @@ from math import isfinite, isnan
 
 from recrawl.compiled import quick
 from recrawl.learn.predictors.gamma import TELLING
+from recrawl.learn.rhythms.beats import Common, beat_of, own_s
 from recrawl.learn.rhythms.calendars import calendar_of, mark, shown_at
 from recrawl.learn.rhythms.habits import row_after
-from recrawl.learn.rhythms.steps import (
-    BLANK,
-    CHANGED_AT,
-    HABIT,
-    SHARE,
-    VERDICTS,
-    Common,
-    T,
-    X,
-    beat_of,
-    own_s,
-    rouse,
-)
+from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, SHARE, VERDICTS, T, X
+from recrawl.learn.rhythms.signals import heard
+from recrawl.learn.rhythms.steps import rouse
 from recrawl.model import Floats
 
 
@@ -49,6 +40,7 @@ def overheard(
     after_s: float,
     shape: float,
     scale_s: float,
+    source: int,
 ) -> None:
     habits, stirs = common.habits, common.stirs
     beat = beat_of(common, row, since_at, slot, scale_s / shape)
@@ -57,12 +49,13 @@ def overheard(
     a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
     per_s = min(a / b_s, TELLING / gap_s)
     passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
+    due = 1.0 if source < 0 else heard(common.sources, source, a, b_s, passed_s, changed)
     if slot >= 0:
-        rouse(habits, stirs, beat, shown_now, changed, per_s, a, b_s)
+        rouse(habits, stirs, beat, shown_now, changed, per_s, a, b_s, due)
     if isnan(row[CHANGED_AT]):
         row[CHANGED_AT] = since_at
     elif common.marks and slot >= 0:
-        mark(common.calendars, calendar_of(slot), since_at, at, changed, passed_s, a, a / per_s, False)
+        mark(common.calendars, calendar_of(slot), since_at, at, changed, passed_s, a, a / per_s, due, False)
     if changed:
         row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
         row[HABIT] = float(row_after(int(row[VERDICTS])))

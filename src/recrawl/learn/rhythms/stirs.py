@@ -117,12 +117,13 @@ def stir(
     a: float,
     b_s: float,
     weight: float,
+    due: float,
     factor: Floats,
 ) -> None:
     """Take in a visit of a member whose own rate is `per_s`, or rather Gamma(a, b_s).
 
     `factor` is how many times that rate its habit has in each cell that the gap covers, from
-    `first_cell` on; `weight` is how much the member heeds the group.
+    `first_cell` on; `weight` is how much the member heeds the group, `due` how far a change was its own.
     """
     first = stirs.first[slot]
     wide_s = width_s(stirs.level[slot])
@@ -143,7 +144,7 @@ def stir(
         if changed:
             for j in range(N_ALPHAS):
                 expected = per_s * inside_s * _rate(stirs, slot, j, k)
-                stirs.n[slot, j, k] += weight * expected / max(-expm1(-per_s * own_s[j]), 1e-300)
+                stirs.n[slot, j, k] += due * weight * expected / max(-expm1(-per_s * own_s[j]), 1e-300)
         stirs.x[slot, k] += weight * per_s * inside_s
         rate = weights[N_ALPHAS]
         for j in range(N_ALPHAS):

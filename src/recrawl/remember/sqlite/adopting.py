@@ -40,7 +40,9 @@ class SqliteAdopting(SqliteWatchlist):
             self._insert(resource_id, version)
         newest = self._db.rows("newest_seq", {"id": resource_id})[0]["seq"]
         last_seq = known["last_seq"] + len(adoption.versions)
-        self._db.run("stand", rows.standing_values(completed(adoption), last_seq, newest))
+        standing = rows.standing_values(completed(adoption), last_seq, newest)
+        self._db.run("stand", standing)
+        self._db.run("heed", {"id": resource_id, "since_at": standing["since_at"]})
         return True
 
     def _insert(self, resource_id: int, version: Version) -> None:

@@ -111,10 +111,10 @@ def resource_of(row: Row) -> Resource:
 
 def standing_of(row: Row) -> Standing:
     return Standing(
-        since_at=_real(row["since_at"]),
-        last_at=_real(row["last_at"]),
-        gap_s=_real(row["gap_s"]),
-        due_at=_real(row["due_at"]),
+        since_at=real(row["since_at"]),
+        last_at=real(row["last_at"]),
+        gap_s=real(row["gap_s"]),
+        due_at=real(row["due_at"]),
         n_informative=row["n_informative"],
         n_changes=row["n_changes"],
         n_failures=row["n_failures"],
@@ -123,23 +123,25 @@ def standing_of(row: Row) -> Standing:
         last_modified=row["last_modified"],
         memory=tuple(np.frombuffer(row["memory"] or b"", _FLOAT64).tolist()),
         moved_to=row["moved_to"],
-        moved_since_at=_real(row["moved_since_at"]),
+        moved_since_at=real(row["moved_since_at"]),
         version=None if row["version_seq"] is None else version_of(row, resource_id=row["id"]),
         noise=SILENCE if row["noise"] is None else noise_of(row["noise"]),
+        told_at=real(row["told_at"]),
+        told_by=row["told_by"] or 0,
     )
 
 
 def plan_of(row: Row) -> Plan:
     return Plan(
         resource_id=row["id"],
-        due_at=_real(row["due_at"]),
-        gap_s=_real(row["plan_gap_s"]),
-        price=_real(row["price"]),
-        p_changed=_real(row["p_changed"]),
-        per_day=_real(row["per_day"]),
+        due_at=real(row["due_at"]),
+        gap_s=real(row["plan_gap_s"]),
+        price=real(row["price"]),
+        p_changed=real(row["p_changed"]),
+        per_day=real(row["per_day"]),
         rule=row["rule"],
         bound=row["bound"],
-        planned_at=_real(row["planned_at"]),
+        planned_at=real(row["planned_at"]),
     )
 
 
@@ -179,15 +181,15 @@ def visit_of(row: sqlite3.Row) -> Visit:
         fetch_id=row["fetch_id"],
         resource_id=row["resource_id"],
         at=row["at"],
-        since_at=_real(row["since_at"]),
-        due_at=_real(row["due_at"]),
+        since_at=real(row["since_at"]),
+        due_at=real(row["due_at"]),
         outcome=Outcome(row["outcome"]),
         status=row["status"],
         changed=Changed(row["changed"]),
         significant=None if row["significant"] is None else bool(row["significant"]),
-        magnitude=_real(row["magnitude"]),
-        event_at=_real(row["event_at"]),
-        duration_s=_real(row["duration_s"]),
+        magnitude=real(row["magnitude"]),
+        event_at=real(row["event_at"]),
+        duration_s=real(row["duration_s"]),
         n_bytes=row["n_bytes"],
         evidence=row["evidence"],
         moved_to=row["moved_to"],
@@ -285,5 +287,5 @@ def _memory_rows(blobs: Sequence[bytes | None]) -> Floats:
     return np.frombuffer(packed, _FLOAT64).reshape(len(blobs), -1 if packed else 0).astype(np.float64)
 
 
-def _real(value: float | None) -> float:
+def real(value: float | None) -> float:
     return nan if value is None else value

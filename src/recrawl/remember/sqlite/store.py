@@ -12,11 +12,12 @@ from recrawl.remember.sqlite.adopting import SqliteAdopting
 from recrawl.remember.sqlite.database import paged
 from recrawl.remember.sqlite.past import SqlitePast
 from recrawl.remember.sqlite.payloads import SqlitePayloads
+from recrawl.remember.sqlite.signals import SqliteSignals, with_told
 from recrawl.remember.sqlite.watchlist import json_ids, unknown
 from recrawl.remember.sqlite.withdrawal import SqliteWithdrawal
 
 
-class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
+class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteSignals, SqliteWithdrawal):
     """One file, opened or created; several processes may have it open at once.
 
     It may be used from any thread, by one at a time.
@@ -99,7 +100,8 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
         return inf if earliest is None else max(now, earliest)
 
     def batch(self) -> tuple[Batch, Floats]:
-        return rows.batch_of(self._db.tuples("batch"))
+        batch, memory = rows.batch_of(self._db.tuples("batch"))
+        return with_told(batch, self._db.tuples("pending")), memory
 
     def replan(self, plans: Plans) -> None:
         ids: list[int] = plans.id.tolist()
@@ -211,3 +213,5 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteWithdrawal):
         self._db.run_many("add_visit", [rows.visit_values(done.visit) for done, _ in taken])
         self._db.run_many("add_version", versions)
         self._db.run_many("stand", standings)
+        self._db.run_many("heed", [{"id": row["id"], "since_at": row["since_at"]} for row in standings])
+        self._hear([done for done, _ in taken])

@@ -17,6 +17,7 @@ ADDED_UP = {
     "version": _ALL,
     "layer": _ALL,
     "resource_tag": _ALL,
+    "signal": _ALL,
     "resource": (
         *("id", "url", "host_id", "added_at", "since_at", "last_at", "n_informative", "n_changes"),
         *("n_failures", "bits", "etag", "last_modified", "memory", "moved_to", "moved_since_at"),

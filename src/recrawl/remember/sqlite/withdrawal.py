@@ -82,6 +82,7 @@ class SqliteWithdrawal(SqliteWatchlist):
             for resource_id in self._db.column("id_of_url", {"url": url}):
                 self._db.run("blank_resource", {"id": resource_id})
                 self._db.run("blank_visits", {"id": resource_id})
+                self._db.run("unsay", {"id": resource_id})
 
     def end_erasure(
         self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True

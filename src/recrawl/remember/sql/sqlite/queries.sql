@@ -143,12 +143,15 @@ SELECT
     own.allow_private AS said_allow_private,
     own.manner AS said_manner,
     v.seq, v.at, v.digest, v.fingerprint, v.detector, v.media_type, v.charset, v.status,
-    v.n_bytes, v.gone, v.flag, v.answer_url, v.file, v.offset, v.length
+    v.n_bytes, v.gone, v.flag, v.answer_url, v.file, v.offset, v.length,
+    s.at AS told_at,
+    s.source_id AS told_by
 FROM json_each(:ids) AS j
 JOIN resource AS r ON r.id = j.value
 JOIN host AS h ON h.id = r.host_id
 LEFT JOIN layer AS own ON own.scope = 'resource' AND own.name = r.url
 LEFT JOIN version AS v ON v.resource_id = r.id AND v.seq = r.version_seq
+LEFT JOIN signal AS s ON s.resource_id = r.id AND s.pending = 1
 ORDER BY j.id;
 
 -- name: layer
@@ -388,6 +391,36 @@ SELECT
     id, host_id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, n_failures, bits, memory
 FROM resource WHERE paused = 0 ORDER BY id;
 
+-- name: pending
+SELECT resource_id, at, source_id FROM signal WHERE pending = 1 ORDER BY resource_id;
+
+-- name: told_of
+SELECT
+    r.id, r.host_id, r.weight, r.min_gap_s, r.max_gap_s, r.since_at, r.gap_s, r.n_informative, r.n_changes,
+    r.n_failures, r.bits, r.memory, s.at, s.source_id
+FROM signal AS s JOIN resource AS r ON r.id = s.resource_id
+WHERE s.source_id = :source_id AND s.at = :at AND s.pending = 1 AND r.paused = 0;
+
+-- name: waiting
+-- Of these addresses those that are watched, were visited before, and of which nobody told since.
+SELECT j.key, r.id, r.since_at FROM json_each(:urls) AS j JOIN resource AS r ON r.url = j.value
+WHERE r.id <> :source_id AND r.since_at < :at
+    AND NOT EXISTS (SELECT 1 FROM signal AS s WHERE s.resource_id = r.id AND s.pending = 1)
+ORDER BY j.key;
+
+-- name: hear
+INSERT INTO signal (resource_id, at, source_id, event_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: heed
+UPDATE signal SET pending = 0 WHERE resource_id = :id AND pending = 1 AND at <= :since_at;
+
+-- name: unsay
+DELETE FROM signal WHERE source_id = :id;
+
+-- name: signals
+SELECT at, source_id, event_at FROM signal WHERE resource_id = :resource_id AND at < :before
+ORDER BY at DESC LIMIT :limit;
+
 -- name: replan
 UPDATE resource SET
     due_at = ?1, gap_s = ?2, plan_gap_s = ?2, p_changed = ?3, per_day = ?4, bound = ?5,
@@ -400,8 +433,12 @@ SELECT * FROM visit WHERE resource_id = :resource_id AND (at, id) < (:before_at,
 ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: told
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
+    SELECT min(w.at) FROM signal AS w
+    WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
+)
 WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
 ORDER BY v.at, v.id LIMIT :limit;
 
@@ -409,21 +446,33 @@ ORDER BY v.at, v.id LIMIT :limit;
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: newest_told
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
+    SELECT min(w.at) FROM signal AS w
+    WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
+)
 WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
     AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
 ORDER BY v.at DESC, v.id DESC LIMIT :limit;
 
 -- name: told_since
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
+    SELECT min(w.at) FROM signal AS w
+    WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
+)
 WHERE v.id > :after AND v.id <= :last AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
 ORDER BY v.id LIMIT :limit;
 
 -- name: lately
-SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id
+SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
+    SELECT min(w.at) FROM signal AS w
+    WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
+)
 WHERE v.resource_id = ?1 AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
 ORDER BY v.at DESC, v.id DESC LIMIT ?2;
 
