@@ -26,7 +26,7 @@ from recrawl.corpora.opened import opened
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.choices import WANTED
 from recrawl.evaluate.report.bars import bars
-from recrawl.evaluate.report.choosing import documents, drawing, markdown, plain, tables
+from recrawl.evaluate.report.choosing import LEGEND, documents, drawing, markdown, plain, tables
 from recrawl.evaluate.trials import RULE, Trial, trial_of, tried
 from recrawl.model import DAY_S
 
@@ -74,7 +74,7 @@ def write(found: Sequence[Trial], said: argparse.Namespace) -> None:
     if said.json:
         said.json.write_text(json.dumps(documents(found)), encoding="utf-8")
     if said.markdown:
-        said.markdown.write_text("\n\n".join(map(markdown, tables(found))) + "\n", encoding="utf-8")
+        said.markdown.write_text("\n\n".join([*map(markdown, tables(found)), *LEGEND, ""]), encoding="utf-8")
     if said.plot:
         said.plot.write_text(bars(drawing(found)), encoding="utf-8")
 
@@ -105,7 +105,7 @@ def main() -> None:
         found = trials(said)
     if not found:
         sys.exit("Nothing was measured; name a folder of corpora whose gap bounds leave a choice.")
-    print("\n\n".join(["", *map(plain, tables(found))]))
+    print("\n\n".join(["", *map(plain, tables(found)), *LEGEND]))
 
 
 if __name__ == "__main__":

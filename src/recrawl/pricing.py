@@ -17,7 +17,7 @@ from math import inf, log
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy, Quote
-from recrawl.model import DAY_S, Batch, Floats, Ints
+from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
 from recrawl.schedule.ahead import QUEUE, Ahead, horizon_s, n_retries
 from recrawl.schedule.budget import lowest_price
 from recrawl.schedule.hosts import NO_LIMITS, HostLimits
@@ -41,6 +41,7 @@ class Priced:
     dear: Mapping[int, float]  # the prices of hosts that have a higher one, by their numbers
     mix: float  # how much of a visit's cost is its weight in bytes: 0 none, 1 all
     relooks: Relooks | None
+    relooked: Bools | bool  # whose gap is a relook's
     gap_s: Floats
     prices: Floats | float  # of each resource, or of all
 
@@ -87,7 +88,7 @@ def priced(asked: Asked) -> Priced:
         prices = np.where(limits.place >= 0, own[limits.place], price)
         rows = np.flatnonzero(prices > price)
         gap_s[rows] = market.quoted(rows).gaps(prices[rows])
-    found = None
+    found, asked_s = None, gap_s
     if isinstance(asked.policy, Index) and asked.per_day and price < inf:
         found = relooks(asked.batch, asked.forecasts, gap_s, asked.per_day)
         if found is not None:
@@ -98,6 +99,7 @@ def priced(asked: Asked) -> Priced:
         dear=dear,
         mix=market.mix,
         relooks=found,
+        relooked=gap_s < asked_s,
         gap_s=gap_s,
         prices=prices,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from recrawl.contracts import Forecasts, Policy
 from recrawl.costs import Costs
 from recrawl.finding import Finding, keep_busy
-from recrawl.model import DAY_S, Batch, Floats, Plans
+from recrawl.model import DAY_S, Batch, Bools, Floats, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
 from recrawl.purse import Purse
 from recrawl.schedule.relooks import Relooks
@@ -59,7 +59,7 @@ class Tariff:
         found = priced(self._asked(batch, forecasts, now))
         self.price = found.price
         self.terms = self._termed(found, now, said)
-        return self.planned(batch, forecasts, found.gap_s, found.prices, now)
+        return self.planned(batch, forecasts, found.gap_s, found.prices, now, found.relooked)
 
     def plans(self, batch: Batch, forecasts: Forecasts, now: float) -> Plans:
         """For some, on the terms of the last pricing."""
@@ -73,15 +73,22 @@ class Tariff:
         if terms.dear:
             own = [terms.dear.get(str(host), self.price) for host in batch.group.tolist()]
             prices = np.maximum(self.price, np.array(own))
-        gap_s = quote.gaps(prices)
+        asked_s = gap_s = quote.gaps(prices)
         if terms.relooks is not None:
             gap_s = Relooks(*terms.relooks).applied(batch, forecasts, gap_s)
-        return self.planned(batch, forecasts, gap_s, prices, now)
+        return self.planned(batch, forecasts, gap_s, prices, now, gap_s < asked_s)
 
     def planned(
-        self, batch: Batch, forecasts: Forecasts, gap_s: Floats, prices: Floats | float, now: float
+        self,
+        batch: Batch,
+        forecasts: Forecasts,
+        gap_s: Floats,
+        prices: Floats | float,
+        now: float,
+        relooked: Bools | bool = False,
     ) -> Plans:
         low, high = batch.min_gap_s * (1 + 1e-9), batch.max_gap_s * (1 - 1e-9)
+        bound = np.where(gap_s <= low, -1, np.where(gap_s >= high, 1, 0))
         return Plans(
             id=batch.id,
             since_at=batch.since_at,
@@ -89,7 +96,7 @@ class Tariff:
             gap_s=gap_s,
             p_changed=1.0 - forecasts.survival(gap_s),
             per_day=forecasts.n_expected(gap_s) / gap_s * DAY_S,
-            bound=np.where(gap_s <= low, -1, np.where(gap_s >= high, 1, 0)).astype(np.int8),
+            bound=np.where(relooked, 2, bound).astype(np.int8),
             price=prices,
             rule=self._rule,
             planned_at=now,

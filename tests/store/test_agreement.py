@@ -20,11 +20,13 @@ from recrawl.model import (
     Hold,
     Kind,
     Lease,
+    Looked,
     Manner,
     NewResource,
     Outcome,
     Plan,
     Plans,
+    Prospects,
     Scope,
     ScopeKind,
     Seen,
@@ -276,6 +278,15 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: [np.asarray(column).tolist() for column in _columns(store)])
         self.both(lambda store: list(store.signals(resource_id)))
         self.both(lambda store: [sorted(zip(*_lists(seen), strict=True)) for seen in store.told()])
+        since_at = self.now - 100.0
+        self.both(lambda store: [sorted(map(repr, _rows(page))) for page in store.looked(since_at, self.now)])
+        self.both(lambda store: store.tally(since_at, self.now, 30.0).tolist())
+        self.both(lambda store: _rows(store.prospects()))
+
+
+def _rows(columns: Looked | Prospects) -> list[tuple[object, ...]]:
+    lists = [getattr(columns, name).tolist() for name in columns.__dataclass_fields__]
+    return list(zip(*lists, strict=True))
 
 
 def _columns(store: Store) -> list[object]:

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recrawl.app.health import unsound
@@ -76,6 +77,30 @@ def test_a_store_from_before_signals_gains_them(tmp_path: Path) -> None:
         assert store.complete([replace(done, tells=(Telling("http://a.example/2"),))]) == [True]
         assert store.batch()[0].told_by.tolist() == [0, 1]
     assert pragma(path, "user_version") == database.migrations()[-1][0]
+    assert list(unsound(path)) == []
+
+
+def test_visits_from_before_forecasts_were_kept_have_none(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as raw:
+        for number, script in database.migrations()[:8]:
+            raw.executescript(script)
+            raw.execute(f"PRAGMA user_version = {number}")
+        raw.execute(f"PRAGMA application_id = {database.APPLICATION_ID}")
+        raw.execute("INSERT INTO host (id, name) VALUES (1, 'a.example')")
+        raw.execute(
+            "INSERT INTO resource (id, url, host_id, added_at, kind) "
+            "VALUES (1, 'http://a.example/', 1, 1, 'auto')"
+        )
+        raw.execute(
+            "INSERT INTO visit (fetch_id, resource_id, at, outcome, informative, changed, n_bytes, evidence) "
+            "VALUES ('f', 1, ?, 'ok', 1, 0, 0, '')",
+            (T0,),
+        )
+        raw.commit()
+    with closing(SqliteStore(path)) as store:
+        (page,) = store.looked(T0, T0 + 1.0)
+        assert np.isnan([page.p_changed[0], page.per_day[0]]).all()
     assert list(unsound(path)) == []
 
 

@@ -96,16 +96,16 @@ def seen(since_at: Floats, at: Floats, changed: Floats) -> Seen:
 def test_a_visit_is_shared_out_over_the_bins_and_nothing_of_it_is_lost(
     visits: list[tuple[float, bool]],
 ) -> None:
-    rhythm = Rhythm()
+    rhythm = Rhythm(without=("calendar",))
     at = START_AT + np.cumsum([gap_s for gap_s, _ in visits])
     since_at = np.concatenate([[START_AT], at[:-1]])
     changed = np.array([verdict for _, verdict in visits], dtype=np.float64)
     rhythm.learn(seen(since_at[:-1], at[:-1], changed[:-1]))
-    before = rhythm.lore()
+    before = np.stack([rhythm.habits.n, rhythm.habits.x])
     factor = rhythm.habits.factor.copy()
     a, b_s = (one[0] for one in rhythm.state(np.array([1]), np.array([0])))
     rhythm.learn(seen(since_at[-1:], at[-1:], changed[-1:]))
-    n, x = rhythm.lore() - before
+    n, x = np.stack([rhythm.habits.n, rhythm.habits.x]) - before
     gap_s = at[-1] - since_at[-1]
     row = int(np.argmax(x[1:].sum(axis=1))) + 1 if x[1:].any() else 0
     own_s = (x[0] / x[0].sum() * gap_s * factor[row]).sum()

@@ -185,7 +185,7 @@ def test_without_numba_everything_is_learned_the_same() -> None:
     """Plain Python in place of machine code: a small run, with one restart."""
     blocked = "import sys; sys.modules['numba'] = None; " + _RUN
     runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
         for code in (blocked, _RUN)
     ]
     plain, fast = (json.loads(run.stdout) for run in runs)

@@ -12,8 +12,9 @@ from numpy.polynomial.legendre import leggauss
 
 from recrawl.checks.predictor import sample_batch
 from recrawl.contracts import Goal
+from recrawl.errors import UnknownPartError
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.learn.predictors.rhythm import PARTS, Rhythm
 from recrawl.learn.rhythms.forecasts import Rhythms
 from recrawl.learn.rhythms.rows import CHANGED_AT, HABIT, HEED, SCALE, SHARE, VERDICTS, T, X
 from recrawl.model import DAY_S, Floats, Seen
@@ -292,28 +293,11 @@ def test_gaps_by_a_group_s_clock_keep_their_bounds_and_are_never_shorter_when_de
     )
 
 
-@pytest.mark.parametrize(("together", "least", "most"), [(True, 0.2, 0.3), (False, 0.0, 0.17)])
-def test_only_groups_that_are_stirred_send_scouts(together: bool, least: float, most: float) -> None:
-    rng = np.random.default_rng(7)
-    n, n_days = 6, 200
-    weeks = 1e9 + np.arange(1, n_days // 7) * 7 * DAY_S
-    at, since_at, changed = (np.empty((n, n_days // 2)) for _ in range(3))
-    for i in range(n):
-        at[i] = 1e9 + np.cumsum(rng.uniform(1.0, 3.0, n_days // 2)) * DAY_S
-        since_at[i] = np.r_[1e9, at[i, :-1]]
-        events = weeks if together else 1e9 + np.cumsum(rng.exponential(7.0, n_days)) * DAY_S
-        changed[i] = np.searchsorted(events, at[i]) > np.searchsorted(events, since_at[i])
-    predictor = Rhythm()
-    predictor.learn(
-        Seen(
-            id=np.repeat(np.arange(1, n + 1), n_days // 2),
-            since_at=since_at.ravel(),
-            at=at.ravel(),
-            changed=changed.ravel().astype(np.int8),
-            event_at=np.full(at.size, np.nan),
-            group=np.ones(at.size, dtype=np.int64),
-        )
-    )
-    batch = replace(sample_batch(n), group=np.ones(n, dtype=np.int64))
-    scatter = predictor.forecast(batch, 2e9).scatter
-    assert least <= np.median(scatter) <= most
+def test_with_all_its_parts_left_out_it_is_the_gamma_filter() -> None:
+    bare, gamma = taught(visits(), *PARTS), GammaFilter()
+    gamma.learn(visits())
+    t_s = np.geomspace(60.0, 200 * DAY_S, 20)[:, None] * np.ones(N)
+    batch = replace(sample_batch(N), group=GROUPS, since_at=np.full(N, START_AT + 12 * DAY_S))
+    assert forecast(bare).survival(t_s) == pytest.approx(gamma.forecast(batch, START_AT).survival(t_s))
+    with pytest.raises(UnknownPartError, match="no part called 'hats'"):
+        Rhythm(without=("habits", "hats"))

@@ -7,8 +7,12 @@ to 1.01 of the staleness and 1.02 to 1.04 of the wait; in bursts of days 1.10 to
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from recrawl.checks.predictor import sample_batch
 from recrawl.evaluate.contenders import contender
 from recrawl.evaluate.measures import Score, measure
 from recrawl.evaluate.protocol import Window
@@ -16,7 +20,7 @@ from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.learn.rhythms.beats import TRUST
 from recrawl.learn.rhythms.rows import HEED
 from recrawl.model import DAY_S, Floats, Seen
-from recrawl.simulate.processes import Bursty, Poisson
+from recrawl.simulate.processes import Bursty, Poisson, Weekly
 from recrawl.simulate.rates import Lognormal
 from recrawl.simulate.recipes import Ingredient, Recipe, Shared
 from recrawl.simulate.worlds import Quarter, World
@@ -79,6 +83,20 @@ def test_where_changes_come_at_random_next_to_nothing_is_lost() -> None:
     assert np.mean(wait) < 1.06
 
 
+@pytest.mark.parametrize("goal", ["fresh", "prompt"])
+def test_where_changes_keep_office_hours_the_calendar_helps(goal: str) -> None:
+    recipe = Recipe(ingredients=(Ingredient(law=Weekly(1.0)),), start_at=START_AT, end_at=END_AT, per_host=20)
+    traces = World([Quarter(recipe, N)], seed=2).traces()
+    first_gap_s = 7 * DAY_S * np.random.default_rng(2).random(N)
+    window = Window(start_at=START_AT, end_at=END_AT, rows=np.arange(N), first_gap_s=first_gap_s)
+    wait = []
+    for without in ((), ("calendar",)):
+        index = contender("index", goal=goal, min_gap_s=DAY_S / 24, max_gap_s=60 * DAY_S, without=without)
+        visits = index.visits(traces, window, n_visits=N * DAYS)
+        wait.append(measure(traces, visits, window).total().wait_days_mean)
+    assert wait[0] < 0.98 * wait[1]
+
+
 def test_who_goes_its_own_way_ends_up_not_heeding_its_group() -> None:
     rng = np.random.default_rng(3)
     together = START_AT + 7 * DAY_S * (np.arange(20) + rng.random(20))
@@ -104,3 +122,30 @@ def test_who_goes_its_own_way_ends_up_not_heeding_its_group() -> None:
     heed = 1.0 / (1.0 + np.exp(-rhythm.memory(np.arange(1, 10))[:, HEED] - TRUST))
     assert (heed[:8] > 0.95).all()
     assert heed[8] < 0.1
+
+
+@pytest.mark.parametrize(("together", "least", "most"), [(True, 0.2, 0.3), (False, 0.0, 0.17)])
+def test_only_groups_that_are_stirred_send_scouts(together: bool, least: float, most: float) -> None:
+    rng = np.random.default_rng(7)
+    n, n_days = 6, 200
+    weeks = 1e9 + np.arange(1, n_days // 7) * 7 * DAY_S
+    at, since_at, changed = (np.empty((n, n_days // 2)) for _ in range(3))
+    for i in range(n):
+        at[i] = 1e9 + np.cumsum(rng.uniform(1.0, 3.0, n_days // 2)) * DAY_S
+        since_at[i] = np.r_[1e9, at[i, :-1]]
+        events = weeks if together else 1e9 + np.cumsum(rng.exponential(7.0, n_days)) * DAY_S
+        changed[i] = np.searchsorted(events, at[i]) > np.searchsorted(events, since_at[i])
+    predictor = Rhythm()
+    predictor.learn(
+        Seen(
+            id=np.repeat(np.arange(1, n + 1), n_days // 2),
+            since_at=since_at.ravel(),
+            at=at.ravel(),
+            changed=changed.ravel().astype(np.int8),
+            event_at=np.full(at.size, np.nan),
+            group=np.ones(at.size, dtype=np.int64),
+        )
+    )
+    batch = replace(sample_batch(n), group=np.ones(n, dtype=np.int64))
+    scatter = predictor.forecast(batch, 2e9).scatter
+    assert least <= np.median(scatter) <= most

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from recrawl.app import config as configuration
 from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE
+from recrawl.app.ledger import past, round_row
 from recrawl.app.mending import mended
 from recrawl.app.quantity import iso
 from recrawl.app.registry import SINGULAR, part
@@ -48,6 +49,7 @@ def status(house: House) -> Row:
         "full_hosts": 0 if terms is None else len(terms.dear),
         "priced_at": None if terms is None else iso(terms.priced_at),
         "next_visit_at": iso(ready_at) if isfinite(ready_at) else None,
+        "last_round": round_row(last[-1]) if (last := past(house.store)) else None,
         "archive_files": len(house.store.files()),
         "archive_bytes": sum(house.store.files().values()),
         "archive_carried": len(house.store.carried()),

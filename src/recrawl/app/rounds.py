@@ -1,4 +1,4 @@
-"""Visiting: rounds until told to stop, or one resource now."""
+"""Visiting: whatever is due until told to stop, in rounds where that is wanted, or one resource now."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
 from recrawl.app.carriage import carrying
 from recrawl.app.keeping import keeping
 from recrawl.errors import NotWatchedError
-from recrawl.model import Changed, Resource
+from recrawl.model import DAY_S, Changed, Resource
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
+    from recrawl.app.ledger import Sized
     from recrawl.live.runner import Landed, Runner
     from recrawl.loop import Loop
 
@@ -49,6 +50,7 @@ async def run(
     *,
     for_s: float = inf,
     once: bool = False,
+    every_s: float | None = None,
     policy: str | None = None,
     goal: str | None = None,
     per_day: float | None = None,
@@ -57,9 +59,11 @@ async def run(
     watch: Callable[[Landed, Tally], object] = lambda *_: None,
     begun: Callable[[Loop, Tally], object] = lambda *_: None,
     tell: Callable[[str], object] = lambda _: None,
+    rounded: Callable[[Sized], object] = lambda _: None,
 ) -> Tally:
-    """Visit what is due, for this long or until a signal; what is in the air then still comes down. `tell`
-    takes sentences about trouble of our own."""
+    """Visit what is due, for this long or until a signal; what is in the air then still comes down. With
+    `every_s` in rounds that begin so often; `rounded` hears of each. `tell` takes sentences about trouble of
+    our own."""
     now = house.clock.now()
     if house.store.counts(now)["resources"] == 0:
         raise NotWatchedError("Nothing is being watched yet; add something with `recrawl add URL`.")
@@ -76,12 +80,51 @@ async def run(
         try:
             with _stopping(runner, tally), carrying(house, tell) as carriage:
                 begun(loop, tally)
-                await runner.run(until_at=now + for_s, once=once)
+                if every_s is None:
+                    await runner.run(until_at=now + for_s, once=once)
+                else:
+                    await _rounds(house, runner, tally, every_s, now + for_s, once, rounded)
                 if carriage is not None:
                     await carriage.finish(lambda: tally.stopped)
         finally:
             await runner.aclose()
     return tally
+
+
+async def _rounds(
+    house: House,
+    runner: Runner,
+    tally: Tally,
+    every_s: float,
+    until_at: float,
+    once: bool,
+    rounded: Callable[[Sized], object],
+) -> None:
+    """One after the other. Where one takes longer than it should, nothing new is begun in it, and the next
+    begins when all has come down."""
+    from recrawl.app import ledger, sizing
+
+    def over() -> bool:
+        return tally.stopped or house.clock.now() >= until_at
+
+    await house.worker.call(runner.loop.start, house.clock.now())
+    asked_at = -inf  # when robots.txt files were last asked for
+    while not over():
+        asks = house.clock.now() - asked_at >= DAY_S
+        made, turns = await house.worker.call(sizing.sized, house, runner.loop, every_s, asks_robots=asks)
+        asked_at = made.began_at if asks else asked_at
+        if made.n_chosen:
+            n_before, begun_at = tally.n_visits, house.clock.now()
+            await runner.run(until_at=until_at, once=once, turns=turns)
+            if over():
+                return  # cut short: it says nothing about the estimate
+            took_s = house.clock.now() - begun_at
+            made = replace(made, n_visits=tally.n_visits - n_before, took_s=took_s)
+            await house.worker.call(ledger.keep, house.store, made)
+        rounded(made)
+        if once:
+            return
+        await runner.rest(min(made.began_at + every_s, until_at))
 
 
 async def visit(house: House, resource: Resource, *, allow_private: bool = False) -> Landed:

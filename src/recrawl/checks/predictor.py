@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from recrawl.contracts import Predictor, Shared
+from recrawl.contracts import Accountable, Alert, Predictor, Shared
 from recrawl.learn.priors import Grounded
 from recrawl.model import DAY_S, Batch, Priors, Seen
 
@@ -217,6 +218,43 @@ def check_overhearing_writes_no_memory(make: MakePredictor) -> None:
     assert np.isfinite(predictor.forecast(batch, 2e9).survival(np.full(10, DAY_S))).all()
 
 
+def check_an_account_is_columns_and_changes_nothing(make: MakePredictor) -> None:
+    """Of predictors that say what their forecasts rest on: also of whoever was never visited."""
+    predictor = make()
+    if not isinstance(predictor, Accountable):
+        return
+    ids = np.arange(1, 11)
+    for n_learned in (0, 8):
+        predictor.learn(sample_visits(10, n_learned))
+        rows = predictor.memory(ids).copy()
+        told = predictor.account(sample_batch(10), 2e9)
+        assert told
+        assert {column.shape for column in told.values()} == {(10,)}
+        assert not any(np.isinf(column).any() for column in told.values())
+        assert np.array_equal(predictor.memory(ids), rows, equal_nan=True)
+
+
+def check_a_longer_silence_is_less_probable(make: MakePredictor) -> None:
+    """Of predictors that notice silences: after a change they begin as sure things."""
+    predictor = make()
+    if not isinstance(predictor, Alert):
+        return
+    visits = sample_visits(10)
+    batch = sample_batch(10)
+    assert np.isnan(predictor.silences(batch, np.full(10, 2e9))).all()
+    predictor.learn(visits)
+    changed_at, _ = predictor.silences(batch, np.full(10, 2e9))
+    found = visits.pick(visits.changed == 1)
+    seen = np.array([found.at[found.id == i].max(initial=-np.inf) for i in batch.id])
+    changed = np.isfinite(seen)
+    assert np.array_equal(changed_at[changed], seen[changed])
+    spans = (0.0, DAY_S, 30 * DAY_S, 3_000 * DAY_S)
+    p = [predictor.silences(batch, np.where(changed, seen, 0.0) + s)[1][changed] for s in spans]
+    assert np.allclose(p[0], 1.0)
+    assert all((later < before).all() for before, later in pairwise(p))
+    assert (p[-1] >= 0.0).all()
+
+
 CHECKS = [
     check_a_forecast_needs_no_visit,
     check_survival_is_a_survival_curve,
@@ -229,4 +267,6 @@ CHECKS = [
     check_other_priors_change_beliefs_and_no_memory,
     check_lore_adds_up_and_can_be_begun_anew,
     check_overhearing_writes_no_memory,
+    check_an_account_is_columns_and_changes_nothing,
+    check_a_longer_silence_is_less_probable,
 ]

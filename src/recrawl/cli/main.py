@@ -9,7 +9,9 @@ from typer.core import TyperGroup
 
 from recrawl import __version__
 from recrawl.cli import access, corpus, history, moves, options, settings, upkeep, versions, visits, watchlist
+from recrawl.cli.backtest import backtest
 from recrawl.cli.backup import backup, restore
+from recrawl.cli.capacity import capacity
 from recrawl.cli.erase import erase, prune
 from recrawl.cli.evaluate import app as evaluate
 from recrawl.cli.export import export
@@ -17,10 +19,14 @@ from recrawl.cli.imports import import_
 from recrawl.cli.listing import list_
 from recrawl.cli.making import make
 from recrawl.cli.noise import noise
+from recrawl.cli.plan import plan
 from recrawl.cli.relearn import relearn
 from recrawl.cli.replay import replay
+from recrawl.cli.report import report
+from recrawl.cli.silent import silent
 from recrawl.cli.simulate import simulate
 from recrawl.cli.terminal import note
+from recrawl.cli.why import why
 from recrawl.errors import BadInputError, RecrawlError
 
 BAD_INPUT = 2
@@ -97,12 +103,15 @@ for command in (
     *(watchlist.add, list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
     moves.moved,
     noise,
-    *(visits.run, visits.visit, history.history, history.why),
+    *(visits.run, visits.visit, history.history, why, silent),
     *(versions.show, versions.diff, export, versions.verify),
     import_,
     *(erase, prune, backup, restore, relearn),
     replay,
+    report,
     simulate,
+    capacity,
+    *(plan, backtest),
     *(upkeep.status, upkeep.doctor, upkeep.config, upkeep.demo, upkeep.livingweb),
 ):
     app.command(command.__name__.rstrip("_"), cls=options.Command)(command)

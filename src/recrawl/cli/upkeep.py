@@ -59,6 +59,7 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
             ("watched", f"{row['resources']:,} on {n_of(row['hosts'], 'host')}, {row['paused']:,} paused"),
             ("due now", f"{row['due']:,}"),
             ("next visit", row["next_visit_at"]),
+            *_last_round(row),
             ("budget", f"{_budget(row)} a day, {row['visits_last_24h']:,} in the last 24 h"),
             ("rule", row["rule"]),
             ("price", price + (f"; {_full(row['full_hosts'])}" if row["full_hosts"] else "")),
@@ -73,6 +74,17 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
     )
     if not row["resources"]:
         terminal.note(f"Nothing is watched in {house.home} yet; add something with `recrawl add URL`.")
+
+
+def _last_round(row: Mapping[str, Any]) -> list[tuple[str, object]]:
+    from recrawl.app.quantity import short
+
+    made = row["last_round"]
+    if made is None:
+        return []
+    n = f"{made['n_chosen']:,} of {made['n_due']:,} due"
+    told = f"{n} in {short(made['took_s'])}, estimated {short(made['middle_s'])} ({made['error']:+.0%})"
+    return [("last round", f"{made['began_at']}: {told}")]
 
 
 def _budget(row: Mapping[str, Any]) -> str:

@@ -18,10 +18,12 @@ from recrawl.cli.terminal import n_of
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
+    from recrawl.app.ledger import Sized
     from recrawl.app.rounds import Tally
     from recrawl.live.runner import Landed
     from recrawl.loop import Loop
 
+SHORTEST_ROUND_S = 1.0
 ForThisRun = Annotated[
     bool, typer.Option("--allow-private", help="Private addresses may be visited, this time only.")
 ]
@@ -32,6 +34,10 @@ def run(
         str | None, typer.Option("--for", metavar="SPAN", help="End after this long, such as 90s or 8h.")
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End when what is due now has been visited.")] = False,
+    rounds_: Annotated[
+        str | None,
+        typer.Option("--rounds", metavar="SPAN", help="In rounds, one every so often, such as 1h."),
+    ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -55,6 +61,10 @@ def run(
     is safely recorded. Ctrl-C or SIGTERM ends the run in good order with exit code 0; a second one ends it
     at once.
 
+    With --rounds what is due is looked for at the beginning of each round alone, and so much of it is chosen
+    that the round should end before the next begins; the rest waits for that. `recrawl capacity --past` shows
+    how long rounds were estimated to take, and took. With --once there is one round.
+
     While the disk has too little room (archiving.min_free_bytes), or what was visited cannot be recorded,
     it says so, claims nothing new and goes on by itself once it can; with --once it ends with exit code 3.
 
@@ -64,13 +74,18 @@ def run(
       recrawl run --for 8h --budget 500/day
       recrawl run --budget '2,000/day, 1GB/day'
       recrawl run --policy nutch
+      recrawl run --rounds 1h
       recrawl run --once --json
     """
     from recrawl.app import rounds
     from recrawl.app.quantity import Budget, seconds
     from recrawl.app.quantity import budget as budgeted
+    from recrawl.errors import BadInputError
 
     for_s = inf if for_ is None else seconds(for_)
+    every_s = None if rounds_ is None else seconds(rounds_)
+    if every_s is not None and every_s < SHORTEST_ROUND_S:
+        raise BadInputError("A round takes a while; write --rounds as 10m or 1h, and no less than 1s.")
     limits = Budget() if budget is None else budgeted(budget)
     with options.opened(home, new=False) as house, _live(house) as tell:
         tally = asyncio.run(
@@ -78,6 +93,7 @@ def run(
                 house,
                 for_s=for_s,
                 once=once,
+                every_s=every_s,
                 policy=policy,
                 goal=goal,
                 per_day=limits.visits_per_day,
@@ -86,6 +102,7 @@ def run(
                 watch=lambda landed, _: _told(landed, json),
                 begun=tell,
                 tell=_noted,
+                rounded=_rounded,
             )
         )
         for line in house.recovered:
@@ -105,6 +122,19 @@ def _told(landed: Landed, json: bool) -> None:
     elif visit.changed is Changed.YES:
         terminal.say(f"{iso(visit.at)}\t{url}\t{visit.evidence}")
         sys.stdout.flush()
+
+
+def _rounded(made: Sized) -> None:
+    from recrawl.app.quantity import short
+
+    if made.n_chosen:
+        interval = "a guess" if made.guessed else f"{short(made.low_s)} to {short(made.high_s)}"
+        _noted(
+            f"Round: {made.n_visits:,} visits of {made.n_chosen:,} chosen of {made.n_due:,} due, in "
+            f"{short(made.took_s)}; estimated: {short(made.middle_s)} ({interval})."
+        )
+    else:
+        _noted("Round: nothing is due." if not made.n_due else "Round: nothing fits into it.")
 
 
 def _noted(text: str) -> None:

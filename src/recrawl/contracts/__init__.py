@@ -2,6 +2,8 @@
 
 from recrawl.contracts.keeping import Archive, Store
 from recrawl.contracts.learning import (
+    Accountable,
+    Alert,
     Clocked,
     Forecasts,
     Goal,
@@ -16,6 +18,8 @@ from recrawl.contracts.learning import (
 from recrawl.contracts.looking import Clock, Detector, Fetcher, Gates, Handler, Premises
 
 __all__ = [
+    "Accountable",
+    "Alert",
     "Archive",
     "Clock",
     "Clocked",

@@ -15,11 +15,15 @@ from recrawl.model import (
     Fetch,
     Floats,
     Hold,
+    Hosts,
     Ints,
     Lease,
+    Looked,
     NewResource,
     Plan,
+    Planned,
     Plans,
+    Prospects,
     Replacement,
     Resource,
     Scope,
@@ -28,6 +32,7 @@ from recrawl.model import (
     Signal,
     Snapshot,
     Standing,
+    Took,
     Version,
     Visit,
 )
@@ -122,6 +127,16 @@ class Store(Protocol):
         """Of those, in the order of their times, what was recorded since this mark was given, with the mark
         to ask with next; at most `limit`, the newest. 0 is the mark of those who never asked."""
 
+    def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
+        """All visits from the one moment until just before the other, in pages, in the order of their times;
+        or those of resources whose numbers are divisible by `every`.
+        Of each, `complete` kept what its plan had forecast, where that was still the one for its `due_at`."""
+
+    def tally(self, from_at: float, until_at: float, step_s: float) -> Ints:
+        """Those visits counted, a row for each step of time back from `until_at`: all of them, those that
+        found a change, and those that told nothing."""
+
+    def prospects(self) -> Prospects: ...  # the present plans of all, paused ones too
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int: ...  # new memory, unless visited
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are
     def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first
@@ -138,6 +153,9 @@ class Store(Protocol):
 
     def standing(self, resource_id: int) -> tuple[Standing, Plan | None]: ...
     def n_visits_since(self, at: float) -> int: ...
+    def took(self, limit: int) -> Took: ...  # the newest of those that were made here
+    def hosts(self) -> Hosts: ...
+    def planned(self) -> Planned: ...
     def counts(self, now: float) -> Mapping[str, int]: ...
     def files(self) -> Mapping[str, int]: ...  # committed length of every archive file
     def holding(self, digests: Sequence[str]) -> Mapping[str, Version]: ...  # the newest `worth_sharing`

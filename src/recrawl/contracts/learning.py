@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from recrawl.model import (
@@ -42,6 +42,8 @@ class Clocked(Protocol):
     @property
     def scatter(self) -> Floats: ...  # by what share each may come sooner or later, so that some scout
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when it has passed; `most_s` at most
+    def timed_s(self, gap_s: Floats) -> Floats:
+        """The best moments near these, for a goal that counts how long a copy is stale."""
 
 
 @runtime_checkable
@@ -81,6 +83,27 @@ class Heir(Protocol):
     """A predictor that can go on from what another one kept: `recall` takes rows of that width too."""
 
     forebears: Sequence[tuple[str, int]]  # names of their classes, and how wide their rows are
+
+
+@runtime_checkable
+class Accountable(Protocol):
+    """A predictor that can say what its forecasts rest on, by name a column each; NaN: not known.
+
+    Names that are put into words for people: `shape` and `evidence_s` of a Gamma distributed rate (changes,
+    and the time that they took), `prior_shape`, `prior_scale_s` and `prior_share` of what it began from and
+    what is left of that, `habit_pace`, `group_pace`, `heed`, `calendar_pace`, `calendar_belief` and
+    `signal_belief`. Others are passed on as they are."""
+
+    def account(self, batch: Batch, now: float) -> Mapping[str, Floats]: ...
+
+
+@runtime_checkable
+class Alert(Protocol):
+    """A predictor that notices when a resource falls silent."""
+
+    def silences(self, batch: Batch, until_at: Floats) -> tuple[Floats, Floats]:
+        """When each was last seen to change, and how probable it was, by what was believed of it then, that
+        no change would be seen until this moment; NaN of whoever was never seen to change."""
 
 
 class Goal(Protocol):

@@ -22,6 +22,7 @@ from recrawl.live.judgement import ChooseDetector, Judgement
 from recrawl.live.pause import pause
 from recrawl.live.repeat import second_look
 from recrawl.live.trouble import Trouble, passes
+from recrawl.live.turns import Continuous, Turns
 from recrawl.live.worker import Worker
 from recrawl.loop import Loop
 from recrawl.model import Access, Fetch, Lease, Request, Resource
@@ -97,9 +98,11 @@ class Runner:
         self._stopping.set()
         self._news.set()
 
-    async def run(self, *, until_at: float = inf, once: bool = False) -> None:
-        """Visit until `until_at`, or until stopped; with `once`, until what is due now has been visited."""
+    async def run(self, *, until_at: float = inf, once: bool = False, turns: Turns | None = None) -> None:
+        """Visit until `until_at`, or until stopped; with `once`, until what is due now has been visited; with
+        `turns` of its own, until those are over."""
         began_at = self.clock.now()
+        ends, turns = once or turns is not None, turns or Continuous(self.loop)
         self._patient = not once
         try:
             await self._call(self.loop.start, began_at)
@@ -112,12 +115,12 @@ class Runner:
                     await self._give_back()
                     lack = await self._lacking()
                     n_free = self._trouble.n_allowed(lack, len(self._flying), self.concurrency)
-                    if n_free and await self._claim(now, n_free):
+                    if n_free and await self._claim(turns, now, n_free):
                         continue
-                    if once and not self._busy() and await self._call(self._nothing_left, began_at):
+                    if ends and not self._busy() and await self._call(turns.over, began_at, now):
                         break
                     if n_free:
-                        wake_at = min(wake_at, await self._call(self.loop.wake_at, now))
+                        wake_at = min(wake_at, await self._call(turns.wake_at, now))
                 except RecrawlError as problem:
                     self._met(problem)
                 await self._pause(min(wake_at, until_at) - now)
@@ -149,16 +152,15 @@ class Runner:
             raise ArchiveError(f"Nothing can be visited now: {lack}.")
         return lack
 
-    async def _claim(self, now: float, n_free: int) -> bool:
-        leases = await self._call(self._due, now, n_free)
+    async def rest(self, until_at: float) -> None:
+        """Until then, or until stopped."""
+        await pause(max(until_at - self.clock.now(), 0.0), clock=self.clock, until=self._stopping)
+
+    async def _claim(self, turns: Turns, now: float, n_free: int) -> bool:
+        leases = await self._call(turns.due, now, n_free)
         for lease in leases:
             self._take_off(lease)
         return bool(leases)
-
-    def _due(self, now: float, n_free: int) -> list[Lease]:
-        if self.loop.must_reprice(now):
-            self.loop.reprice(now)
-        return self.loop.due(now, n_free)
 
     # -- in the air ------------------------------------------------------------------------------------
 
@@ -263,10 +265,6 @@ class Runner:
 
     def _busy(self) -> bool:
         return bool(self._flying or self._down or self._recording)
-
-    def _nothing_left(self, began_at: float) -> bool:
-        out_of_allowance = self.loop.n_free(self.clock.now()) == 0
-        return out_of_allowance or self.loop.store.counts(began_at)["due"] == 0
 
     async def _pause(self, seconds: float) -> None:
         self._news.clear()

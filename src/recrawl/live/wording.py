@@ -13,6 +13,7 @@ LIKENESS = {
     "consent": "a request for consent",
     "empty": "an empty shell",
 }
+BELIEVED = ", and not for the first time"  # after what a resource looks like by now, and so is taken for
 
 
 def told(visit: Visit, verdict: Verdict) -> Visit:
@@ -32,7 +33,7 @@ def doubted(likeness: str, stands_s: float) -> str:
 
 
 def believed(visit: Visit, likeness: str) -> Visit:
-    return replace(visit, evidence=f"{LIKENESS[likeness]}, and not for the first time: {visit.evidence}")
+    return replace(visit, evidence=f"{LIKENESS[likeness]}{BELIEVED}: {visit.evidence}")
 
 
 def sameness(lens: Lens) -> str:

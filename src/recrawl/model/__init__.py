@@ -6,9 +6,21 @@ of a million. It becomes an aware datetime only where a person or a file format 
 """
 
 from recrawl.model.body import Body, digest, pieces
-from recrawl.model.columns import Batch, Bools, Bytes8, Floats, Ints, Plans, Seen, recent_bits
+from recrawl.model.columns import (
+    Batch,
+    Bools,
+    Bytes8,
+    Floats,
+    Ints,
+    Looked,
+    Plans,
+    Prospects,
+    Seen,
+    recent_bits,
+)
 from recrawl.model.fetch import FORM_AGAIN, Access, Failure, Fetch, Header, Hop, Outcome, Request
 from recrawl.model.lens import CLEAR, SILENCE, Learned, Lens, Mask, Noise, Part, Suspicion
+from recrawl.model.paces import Hosts, Planned, Took
 from recrawl.model.priors import Priors
 from recrawl.model.resource import (
     GLOBAL,
@@ -62,11 +74,13 @@ __all__ = [
     "Header",
     "Hold",
     "Hop",
+    "Hosts",
     "Ints",
     "Kind",
     "Learned",
     "Lease",
     "Lens",
+    "Looked",
     "Manner",
     "Mask",
     "Moved",
@@ -75,8 +89,10 @@ __all__ = [
     "Outcome",
     "Part",
     "Plan",
+    "Planned",
     "Plans",
     "Priors",
+    "Prospects",
     "Replacement",
     "Request",
     "Resource",
@@ -89,6 +105,7 @@ __all__ = [
     "Standing",
     "Suspicion",
     "Telling",
+    "Took",
     "Verdict",
     "Version",
     "Visit",

@@ -110,7 +110,7 @@ class Plans(_Columns):
     gap_s: Floats
     p_changed: Floats
     per_day: Floats
-    bound: Bytes8  # -1 the smallest gap decided, 1 the largest, 0 the policy itself
+    bound: Bytes8  # -1 the smallest gap decided, 1 the largest, 2 that it is a relook, 0 the policy itself
     price: Floats | float  # of each, or of all
     rule: str
     planned_at: float
@@ -139,7 +139,38 @@ class Plans(_Columns):
         ]
 
 
-_BOUNDS = {-1: "min", 0: "", 1: "max"}
+_BOUNDS = {-1: "min", 0: "", 1: "max", 2: "relook"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked(_Columns):
+    """Visits of any outcome, with what the plans that led to them had forecast."""
+
+    id: Ints
+    since_at: Floats  # NaN: the first
+    at: Floats
+    due_at: Floats
+    informative: Bools
+    changed: Bytes8  # 1, 0, or -1: unknown
+    event_at: Floats  # the change's own time, NaN where not known
+    p_changed: Floats  # by `due_at`; NaN: no forecast led to it
+    per_day: Floats  # changes until then
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospects(_Columns):
+    """What the present plans say of all that is watched, in the order of their numbers."""
+
+    id: Ints
+    group: Ints  # the host's number
+    weight: Floats
+    min_gap_s: Floats
+    max_gap_s: Floats
+    paused: Bools
+    since_at: Floats  # last informative visit; NaN: none yet
+    gap_s: Floats  # of the plan; NaN: none yet
+    p_changed: Floats  # NaN: the plan is no forecast's
+    per_day: Floats
 
 
 def recent_bits(bits: int, changed: bool) -> int:

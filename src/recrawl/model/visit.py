@@ -87,7 +87,7 @@ class Plan:
     p_changed: float = nan  # P(changed by the time of the visit)
     per_day: float = nan  # expected changes a day until then
     rule: str = ""  # "index:fresh", "uniform", "first-look", "retry" …
-    bound: str = ""  # "min" or "max" where a gap bound decided
+    bound: str = ""  # "min" or "max" where a gap bound decided, "relook" where it had been given up
     planned_at: float = nan
 
 

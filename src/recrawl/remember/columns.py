@@ -17,7 +17,7 @@ _REALS = (
 )
 _COUNTS = ("n_informative", "n_changes", "n_failures", "n_memory", "host_id", "told_by")
 Scalar = TypeVar("Scalar", bound=np.generic)
-_BOUNDS = np.array(["min", "", "max"], dtype=object)  # by -1, 0, 1
+_BOUNDS = np.array(["min", "", "max", "relook"], dtype=object)  # by -1, 0, 1, 2
 
 
 class Columns:
@@ -111,6 +111,7 @@ class Columns:
                 real["gap_s"][row] = real["plan_gap_s"][row] = real[f"{name}_gap_s"][row]
                 real["due_at"][row] = since_at + real["gap_s"][row]
                 real["planned_at"][row] = now
+                real["p_changed"][row] = nan  # it was that of another gap
                 self.bound[row] = name
 
     def plan(self, resource_id: int) -> Plan:

@@ -25,13 +25,14 @@ from recrawl.model import (
 )
 from recrawl.remember.adopting import MemoryAdopting
 from recrawl.remember.line import Host
+from recrawl.remember.paces import MemoryPaces
 from recrawl.remember.payloads import unknown_file
 from recrawl.remember.signals import MemorySignals
 from recrawl.remember.told import MemoryTold
 from recrawl.remember.withdrawal import MemoryWithdrawal
 
 
-class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals):
+class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, MemoryPaces):
     # the loop
 
     def claim(
@@ -221,6 +222,7 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals):
             record = None  # removed or erased meanwhile; its host was visited all the same, and is gated now
         if record is not None:
             self._keep(record, done.visit)
+            self._foresee(record, done)
             current = record.standing.version
             for version in done.versions:
                 self._n_versions += 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from math import ceil, isnan, nan
 from typing import Any
 
 import numpy as np
 
-from recrawl.model import Floats, Ints, Seen
-from recrawl.remember.watched import teaches
+from recrawl.model import Completion, Floats, Ints, Looked, Prospects, Seen
+from recrawl.remember.watched import Record, teaches
 from recrawl.remember.watchlist import MemoryWatchlist
 
 _Row = tuple[int, float, float, int, float, int, float, int]
@@ -28,6 +29,44 @@ def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
         group=np.array(host_ids, np.int64),
         told_at=np.array(told_at, np.float64),
         told_by=np.array(told_by, np.int64),
+    )
+
+
+def looked_of(rows: Iterable[tuple[Any, ...]]) -> Looked:
+    """From rows of what a `Looked` has, in its order, and whatever comes after; None is NaN."""
+    columns = iter(list(zip(*rows, strict=True)) or [()] * 9)
+    return Looked(
+        id=np.array(next(columns), np.int64),
+        since_at=np.array(next(columns), np.float64),
+        at=np.array(next(columns), np.float64),
+        due_at=np.array(next(columns), np.float64),
+        informative=np.array(next(columns), np.bool_),
+        changed=np.array(next(columns), np.int8),
+        event_at=np.array(next(columns), np.float64),
+        p_changed=np.array(next(columns), np.float64),
+        per_day=np.array(next(columns), np.float64),
+    )
+
+
+def n_steps(from_at: float, until_at: float, step_s: float) -> int:
+    """How many steps there are, the last of them perhaps not whole; a hair of one is none."""
+    return max(1, ceil((until_at - from_at) / step_s - 1e-9))
+
+
+def prospects_of(rows: Iterable[tuple[Any, ...]]) -> Prospects:
+    """From rows of what `Prospects` has, in its order; None is NaN."""
+    columns = iter(list(zip(*rows, strict=True)) or [()] * 10)
+    return Prospects(
+        id=np.array(next(columns), np.int64),
+        group=np.array(next(columns), np.int64),
+        weight=np.array(next(columns), np.float64),
+        min_gap_s=np.array(next(columns), np.float64),
+        max_gap_s=np.array(next(columns), np.float64),
+        paused=np.array(next(columns), np.bool_),
+        since_at=np.array(next(columns), np.float64),
+        gap_s=np.array(next(columns), np.float64),
+        p_changed=np.array(next(columns), np.float64),
+        per_day=np.array(next(columns), np.float64),
     )
 
 
@@ -52,6 +91,47 @@ class MemoryTold(MemoryWatchlist):
         if not mark:
             came.sort(key=lambda row: row[2])
         return seen_of(sorted(came[-limit:], key=lambda row: row[2])), len(self._taught)
+
+    def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
+        rows = [
+            (
+                *(visit.resource_id, visit.since_at, visit.at, visit.due_at, visit.informative),
+                *(int(visit.changed), visit.event_at),
+                *record.foreseen.get(visit.fetch_id, (nan, nan)),
+            )
+            for resource_id, record in self._watched.records.items()
+            for visit in record.visits
+            if from_at <= visit.at < until_at and resource_id % every == 0
+        ]
+        if rows:
+            yield looked_of(sorted(rows, key=lambda row: row[2]))
+
+    def tally(self, from_at: float, until_at: float, step_s: float) -> Ints:
+        counts = np.zeros((n_steps(from_at, until_at, step_s), 3), dtype=np.int64)
+        for page in self.looked(from_at, until_at):
+            turn = np.minimum(((until_at - page.at) / step_s).astype(np.int64), len(counts) - 1)
+            np.add.at(
+                counts, turn, np.column_stack([page.changed >= -1, page.changed == 1, ~page.informative])
+            )
+        return counts
+
+    def prospects(self) -> Prospects:
+        real = self._columns.real
+        names = ("weight", "min_gap_s", "max_gap_s", "since_at", "plan_gap_s", "p_changed", "per_day")
+        rows = []
+        for resource_id, record in self._watched.records.items():
+            weight, low, high, *rest = (float(real[name][resource_id - 1]) for name in names)
+            paused = record.resource.effective.paused
+            rows.append((resource_id, record.host.id, weight, low, high, paused, *rest))
+        return prospects_of(rows)
+
+    def _foresee(self, record: Record, done: Completion) -> None:
+        """Keep what the plan that led to this visit had forecast; asked before the next plan is there."""
+        row, real = record.resource.id - 1, self._columns.real
+        if real["due_at"][row] == done.visit.due_at:
+            forecast = float(real["p_changed"][row]), float(real["per_day"][row])
+            if not isnan(forecast[0]):  # else there was none
+                record.foreseen[done.visit.fetch_id] = forecast
 
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
         n = 0

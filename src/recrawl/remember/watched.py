@@ -37,6 +37,8 @@ class Record:
     visits: list[Visit] = field(default_factory=list)
     versions: list[tuple[int, Version]] = field(default_factory=list)  # with their order over all resources
     signals: dict[float, Signal] = field(default_factory=dict)  # by when they were heard
+    # of its visits, by fetch: what their plans had said of the chance of a change, and of changes a day
+    foreseen: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def told(self, since_at: float, at: float) -> tuple[float, int]:
         """The first signal after the one moment and until the other, and whose; NaN and 0 where none is."""

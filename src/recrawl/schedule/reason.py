@@ -18,15 +18,22 @@ def reason(plan: Plan, standing: Standing) -> str:
         return f"The last visit told nothing ({times}): try again after {span(plan.gap_s)}."
     known = (
         f"{_count(standing.n_changes, 'change')} seen in {_count(standing.n_informative, 'visit')}, "
-        f"about {rate(plan.per_day)} expected; {_percent(plan.p_changed)} likely to have changed "
-        f"{span(plan.gap_s)} after the last look"
+        f"about {rate(plan.per_day)} expected"
     )
+    if isfinite(plan.p_changed):
+        likely = f"{100.0 * plan.p_changed:.0f} % likely to have changed"
+        known = f"{known}; {likely} {span(plan.gap_s)} after the last look"
     told = "; a source has told of a change since" if standing.told_by else ""
     return f"{known}{told}; {_why(plan)}."
 
 
 def _why(plan: Plan) -> str:
     goal = plan.rule.partition(":")[2]
+    if plan.bound == "relook":
+        return (
+            "it changes faster than the budget can follow, and is looked at now and then, two visits at a "
+            "time, to find out whether it has slowed down"
+        )
     if plan.bound:
         wanted = "a visit would be worth it" if goal else f"{plan.rule} would have it"
         end, when = ("smallest", "sooner") if plan.bound == "min" else ("largest", "later")
@@ -59,10 +66,6 @@ def rate(per_day: float) -> str:
     if not isfinite(per_day) or per_day <= 0.0:
         return "no change"
     return f"{per_day:.2g} a day" if per_day >= 1.0 else f"one in {span(DAY_S / per_day)}"
-
-
-def _percent(p: float) -> str:
-    return f"{100.0 * p:.0f} %" if isfinite(p) else "not known how"
 
 
 def _count(n: int, noun: str) -> str:

@@ -24,7 +24,9 @@ from recrawl.learn.rhythms.lessons import joined
 from recrawl.learn.rhythms.rows import BLANK
 from recrawl.learn.rhythms.steps import take
 from recrawl.learn.rhythms.stirs import stirred_s
+from recrawl.learn.rhythms.timings import timed_s
 from recrawl.model import Floats, Ints
+from recrawl.schedule.closed import FRESH, FRESH_HARMONIC, PROMPT
 from recrawl.schedule.policies.index import N_POINTS, SOONEST
 from recrawl.simulate.clocked import Terms, asked_s
 from recrawl.simulate.groups import Groups, grouped
@@ -222,6 +224,8 @@ def _gone_s(common: Common, slot: int, since_at: float, at: float) -> float:
 @quick
 def _due_at(terms: Terms, common: Common, beat: Beat, since_at: float, own_s: float) -> float:
     gap_s = due_after_s(common, beat, since_at, own_s, terms.max_gap_s)
+    if terms.goal in (FRESH, FRESH_HARMONIC, PROMPT):
+        gap_s = timed_s(common.calendars, calendar_of(beat.slot), since_at, gap_s)
     return since_at + min(max(gap_s, terms.min_gap_s), terms.max_gap_s)
 
 

@@ -4,8 +4,10 @@ from recrawl.checks.store.adopting import ADOPTING
 from recrawl.checks.store.claiming import CLAIMING
 from recrawl.checks.store.completing import COMPLETING
 from recrawl.checks.store.holding import HOLDING
+from recrawl.checks.store.looking import LOOKING
 from recrawl.checks.store.manners import MANNERS
 from recrawl.checks.store.moving import MOVING
+from recrawl.checks.store.pacing import PACING
 from recrawl.checks.store.payloads import PAYLOADS
 from recrawl.checks.store.planning import PLANNING
 from recrawl.checks.store.recalling import RECALLING
@@ -24,7 +26,9 @@ CHECKS = [
     *PLANNING,
     *PAYLOADS,
     *RECALLING,
+    *PACING,
     *TELLING,
+    *LOOKING,
     *ADOPTING,
     *WITHDRAWING,
 ]

@@ -57,10 +57,11 @@ def check_the_batch_is_the_standings_in_columns(make: MakeStore) -> None:
 
 
 def check_new_plans_replace_the_old_and_move_the_turns(make: MakeStore) -> None:
-    with store_with(make, A, A2, B) as store:
+    with store_with(make, A, A2, B, C) as store:
         visited(store, A, T0, gate_s=0.0)
         before = store.standing(1)[0]
-        store.replan(plans({1: T0 + 30.0, 2: T0 + 40.0, 3: T0 + 20.0, 77: T0}, planned_at=T0 + 2.0))
+        due_at = {1: T0 + 30.0, 2: T0 + 40.0, 3: T0 + 20.0, 4: T0 + 50.0, 77: T0}
+        store.replan(plans(due_at, planned_at=T0 + 2.0))
         standing, plan = store.standing(1)
         assert same(standing, replace(before, due_at=T0 + 30.0, gap_s=5_000.0))
         assert same(
@@ -77,7 +78,7 @@ def check_new_plans_replace_the_old_and_move_the_turns(make: MakeStore) -> None:
             ),
         )
         bounds = [each.bound for _, _, each in store.resources() if each is not None]
-        assert bounds == ["min", "", "max"]
+        assert bounds == ["min", "", "max", "relook"]
         assert store.ready_at(T0 + 2.0) == T0 + 20.0
         assert claimed(store, T0 + 35.0) == [B, A]
 

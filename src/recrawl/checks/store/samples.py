@@ -135,7 +135,7 @@ def plans(due_at: dict[int, float], *, planned_at: float = T0, gap_s: float = 5_
         gap_s=np.full(n, gap_s),
         p_changed=np.full(n, 0.5),
         per_day=np.full(n, nan),
-        bound=np.resize(np.array([-1, 0, 1], np.int8), n),
+        bound=np.resize(np.array([-1, 0, 1, 2], np.int8), n),
         price=0.25,
         rule="index:fresh",
         planned_at=planned_at,

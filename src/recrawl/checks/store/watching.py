@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from math import isnan
 
 from recrawl.checks.store.samples import (
     SILENT,
@@ -15,6 +16,7 @@ from recrawl.checks.store.samples import (
     host_scope,
     lease_of,
     new,
+    plans,
     resource_scope,
     same,
     store_with,
@@ -158,6 +160,7 @@ def check_plans_move_inside_new_gap_bounds(make: MakeStore) -> None:
     with store_with(make, A, B, C) as store:
         visited(store, A, T0, gap_s=7_200.0)
         visited(store, B, T0, gap_s=7_200.0)
+        store.replan(plans({1: T0 + 7_200.0, 2: T0 + 7_200.0}, gap_s=7_200.0))
         store.say(resource_scope(A), Settings(min_gap_s=10_000.0), T0 + 5.0)
         store.say(resource_scope(B), Settings(max_gap_s=5_000.0), T0 + 5.0)
         store.say(resource_scope(C), Settings(min_gap_s=10_000.0), T0 + 5.0)
@@ -165,6 +168,7 @@ def check_plans_move_inside_new_gap_bounds(make: MakeStore) -> None:
             standing, plan = store.standing(found(store, url).id)
             assert plan is not None
             assert (plan.due_at, plan.gap_s, plan.bound) == (T0 + gap_s, gap_s, bound)
+            assert isnan(plan.p_changed)  # what was forecast was for another gap
             assert plan.planned_at == T0 + 5.0
             assert (standing.due_at, standing.gap_s) == (T0 + gap_s, gap_s)
         assert claimed(store, T0 + 5.0) == [C]  # a first look waits for nothing

@@ -8,6 +8,7 @@ from typing import Any
 
 from recrawl.evaluate.choices import (
     TOGETHER,
+    WANTED,
     Brought,
     Verdict,
     brought,
@@ -29,6 +30,17 @@ GOAL_NAMES = {
     "capture": "recall lift, %",
     TOGETHER: "together, times the wanted",
 }
+
+LEGEND = (
+    "A candidate is chosen for its mean gain over the floor, every corpus counting alike, and tried where it "
+    "was not chosen. Again: in how many resamples of what was seen the same one is chosen. Seen: its gain "
+    "there. Optimism: what is seen less what is held out.",
+    "What a part brings is the gain of the whole less that of the whole without it; alone, of the Gamma "
+    "filter with nothing but it less that of the Gamma filter. Groups are stirs, heed and scouts together.",
+    "Together is the mean over goals, each gain as a multiple of what is wanted of it: "
+    + ", ".join(f"{100 * share:.0f} % ({goal})" for goal, share in WANTED.items())
+    + ".",
+)
 
 
 def tables(trials: Sequence[Trial]) -> list[Table]:
@@ -146,7 +158,7 @@ def _verdicts(found: Sequence[Verdict]) -> Table:
     return Table(
         caption="Chosen on one part and tried on another: gains over the floor (95 % interval)",
         columns=(
-            *("tried on", "goal", "chosen", "again", "seen", "held out", "optimism"),
+            *("tried on", "goal", "chosen", "the whole", "again", "seen", "held out", "optimism"),
             *("the whole, held out", "gamma, held out"),
         ),
         rows=[
@@ -154,8 +166,9 @@ def _verdicts(found: Sequence[Verdict]) -> Table:
                 one.how,
                 one.goal,
                 ", ".join(f"{name} {n}×" if len(one.chosen) > 1 else name for name, n in one.counted),
+                f"{one.n_whole} of {len(one.chosen)}",
                 f"{100 * one.same:.0f} %",
-                *(_told(each, one.goal, bare=True) for each in (one.seen,)),
+                _told(one.seen, one.goal, bare=True),
                 *(_told(each, one.goal) for each in (one.held_out, one.optimism, one.whole, one.gamma)),
             ]
             for one in found

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isnan
+from typing import TYPE_CHECKING
 
-from recrawl.evaluate.intervals import Interval
+if TYPE_CHECKING:  # it comes with the simulator, which takes a while to load
+    from recrawl.evaluate.intervals import Interval
 
 
 def share(value: float) -> str:

@@ -13,6 +13,8 @@ still owes to the prior, and no row has to be written.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from recrawl.learn.forecasts import GammaForecasts
@@ -61,6 +63,11 @@ class GammaFilter:
     def forecast(self, batch: Batch, now: float) -> GammaForecasts:  # noqa: ARG002 - no calendar in it
         return GammaForecasts(*self.state(batch.id, batch.group))
 
+    def account(self, batch: Batch, now: float) -> Mapping[str, Floats]:  # noqa: ARG002 - as above
+        """What the forecasts rest on."""
+        a, b_s = self.state(batch.id, batch.group)
+        return known(a, b_s, *self.priors.of(batch.group), self._rows[batch.id, 2])
+
     def memory(self, ids: Ints) -> Floats:
         if len(ids):
             self._reach(int(ids.max()))
@@ -102,6 +109,17 @@ class GammaFilter:
         grown = np.tile([0.0, 0.0, 1.0], (room, 1))
         grown[: len(self._rows)] = self._rows
         self._rows = grown
+
+
+def known(a: Floats, b_s: Floats, shape: Floats, scale_s: Floats, share: Floats) -> Mapping[str, Floats]:
+    """A rate and what it began from, by the names that an account gives them."""
+    return {
+        "shape": a,
+        "evidence_s": b_s,
+        "prior_shape": shape,
+        "prior_scale_s": scale_s,
+        "prior_share": share,
+    }
 
 
 def _after_change(a: Floats, b_s: Floats, gap_s: Floats) -> tuple[Floats, Floats]:

@@ -8,7 +8,8 @@ who tell of others' changes (`learn.rhythms.signals`). All of it is learned whil
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from recrawl.compiled import can_compile, plain
 from recrawl.errors import UnknownPartError
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.histories import known_after_s
-from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.learn.predictors.gamma import GammaFilter, known
+from recrawl.learn.rhythms.accounts import accounted, p_silent
 from recrawl.learn.rhythms.beats import heeds, nothing_in_common
 from recrawl.learn.rhythms.calendars import counts_of_all, go_by, more_calendars
 from recrawl.learn.rhythms.forecasts import Rhythms, scatter
@@ -179,7 +181,7 @@ class Rhythm:
             gamma,
             self.habits,
             self.stirs,
-            self.common.calendars.shown,
+            self.common.calendars,
             since_at,
             # who was visited since the batch was made may have changed after it: no age is below 0
             np.where(np.isnan(anchor_at), since_at, np.minimum(anchor_at, since_at)),
@@ -189,6 +191,24 @@ class Rhythm:
             slot,
             scatter(self.stirs, slot, heed) if self.scouts else np.zeros(len(slot)),
         )
+
+    def account(self, batch: Batch, now: float) -> Mapping[str, Floats]:
+        """What the forecasts rest on."""
+        shape, scale_s = self.priors.of(batch.group)
+        told = (batch.told_at <= now) & self._heeds_signals
+        belief = all_believed(self.sources, self._register.rows(batch.told_by))
+        return {
+            **known(*self.state(batch.id, batch.group), shape, scale_s, self._rows[batch.id, SHARE]),
+            **accounted(self.rhythms(batch), self.common, np.isfinite(batch.since_at), now),
+            "signal_belief": np.where(told, belief, np.nan),
+        }
+
+    def silences(self, batch: Batch, until_at: Floats) -> tuple[Floats, Floats]:
+        """When each was last seen to change, and how probable it was then that it would be quiet so long."""
+        rows, (shape, _) = self.memory(batch.id), self.priors.of(batch.group)
+        changed_at = np.where(np.isnan(rows[:, CHANGED_AT]), until_at, rows[:, CHANGED_AT])
+        since = self.rhythms(replace(batch, since_at=changed_at))
+        return p_silent(since, batch, rows, until_at, shape, self.forgetting)
 
     def memory(self, ids: Ints) -> Floats:
         if len(ids):

@@ -47,6 +47,7 @@ class Calendars(NamedTuple):
         Floats  # (rows, 2): of log likelihood, by visits as a week without hours and as the calendar has them
     )
     belief: Floats  # how far the clock goes by the calendar
+    spread: Floats  # how many times as fast as in its slowest hour it runs in its fastest
     unsettled: Ints  # visits counted since the clock was set
     shown: Rows  # (rows, N_CELLS + 1): what the clock shows as each hour of the week begins
 
@@ -57,6 +58,7 @@ def no_calendars(n: int) -> Calendars:
         x=np.zeros((n, N_KINDS)),
         loss=np.zeros((n, 2)),
         belief=np.full(n, FAINT),
+        spread=np.ones(n),
         unsettled=np.zeros(n, dtype=np.int64),
         shown=np.tile(np.arange(N_CELLS + 1, dtype=np.float32) * np.float32(HOUR_S), (n, 1)),
     )
@@ -252,6 +254,7 @@ def settle(calendars: Calendars, row: int) -> None:
         calendars.shown[row, cell + 1] = total
     calendars.shown[row, N_CELLS] = WEEK_S
     calendars.belief[row] = belief
+    calendars.spread[row] = rates.max() / rates.min()
     calendars.unsettled[row] = 0
 
 

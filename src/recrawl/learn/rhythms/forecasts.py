@@ -17,10 +17,11 @@ import numpy as np
 from recrawl.compiled import hurried, quick
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.rhythms.beats import Beat
-from recrawl.learn.rhythms.calendars import Rows, moments, pace_at, paces, shown_at, shown_many
+from recrawl.learn.rhythms.calendars import Calendars, Rows, moments, pace_at, paces, shown_at, shown_many
 from recrawl.learn.rhythms.clocks import Clocks, clocks
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
 from recrawl.learn.rhythms.stirs import Stirs, rate_at
+from recrawl.learn.rhythms.timings import timed_many
 from recrawl.model import DAY_S, Floats, Ints
 
 # How much sooner or later than its time a resource that heeds its group is due, where that is stirred at all:
@@ -90,12 +91,12 @@ class Usual:
 
 @dataclass(frozen=True)
 class Rhythms:
-    """`stirs` and `shown` are the predictor's own: the forecasts hold until that learns again."""
+    """`stirs` and `calendars` are the predictor's own: the forecasts hold until that learns again."""
 
     gamma: GammaForecasts
     habits: Habits
     stirs: Stirs
-    shown: Rows  # what the calendars' clocks show
+    calendars: Calendars
     since_at: Floats
     anchor_at: Floats
     unit_s: Floats
@@ -111,6 +112,10 @@ class Rhythms:
         for bin_ in range(1, N_BINS):
             start_s[:, bin_] = np.maximum(anchor + self.unit_s * end_of(bin_ - 1) - self._since, 0.0)
         return Usual(self.gamma, self.habits.factor[self.habit], start_s)
+
+    @property
+    def shown(self) -> Rows:
+        return self.calendars.shown
 
     @property
     def _calendar(self) -> Ints:
@@ -154,6 +159,10 @@ class Rhythms:
         real_s = moments(self.shown, self._calendar, self._since + told_s) - self.since_at
         return np.asarray(np.clip(real_s, 0.0, most_s))
 
+    def timed_s(self, gap_s: Floats) -> Floats:
+        """The best moments near these, by the calendars."""
+        return timed_many(self.calendars, self._calendar, self.since_at, gap_s)
+
     def survival(self, t_s: Floats) -> Floats:
         return self.gamma.survival(self.own_s(t_s))
 
@@ -175,7 +184,7 @@ class Rhythms:
 
     def pick(self, rows: Ints) -> Rhythms:
         kept = (one[rows] for one in (*self._beats, self.scatter))
-        return Rhythms(self.gamma.pick(rows), self.habits, self.stirs, self.shown, *kept)  # type: ignore[arg-type]
+        return Rhythms(self.gamma.pick(rows), self.habits, self.stirs, self.calendars, *kept)  # type: ignore[arg-type]
 
     @property
     def _beats(self) -> tuple[Floats, Floats, Floats, Ints, Floats, Ints]:

@@ -38,6 +38,10 @@ class Told:
         leapt_s = self.rhythms.real_s(before_leaps_s(own_s, a, b_s, self.belief), most_s)
         return np.where(told, np.minimum(untold_s, np.maximum(leapt_s, self.told_s)), untold_s)
 
+    def timed_s(self, gap_s: Floats) -> Floats:
+        """Whoever was told of does not wait for a better moment."""
+        return np.where(np.isfinite(self.told_s), gap_s, self.rhythms.timed_s(gap_s))
+
     def survival(self, t_s: Floats) -> Floats:
         return np.asarray(self.rhythms.survival(t_s) * self._left(t_s))
 

@@ -1,4 +1,4 @@
-"""The past, by time: of one resource for replay, and of all for learning anew."""
+"""The past, by time: of one resource for replay, and of all for learning anew and for looking back."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.model import Floats, Ints, Seen, Version
+from recrawl.model import Floats, Ints, Looked, Prospects, Seen, Version
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.database import Database
-from recrawl.remember.told import seen_of
+from recrawl.remember.told import looked_of, n_steps, prospects_of, seen_of
 
 _N_TOLD = 20_000  # visits in a page
 _Page = list[tuple[Any, ...]]
@@ -72,6 +72,23 @@ class SqlitePast:
             if not page:
                 return
             mark = page[-1][0]
+
+    def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
+        at, visit_id = from_at, 0  # no visit has this number
+        asked = {"until_at": until_at, "every": every, "limit": _N_TOLD}
+        while page := self._db.tuples("looked", {"at": at, "id": visit_id, **asked}):
+            yield looked_of(page)
+            visit_id, at = page[-1][-1], page[-1][2]
+
+    def tally(self, from_at: float, until_at: float, step_s: float) -> Ints:
+        found = self._db.tuples("tally", {"from_at": from_at, "until_at": until_at, "step_s": step_s})
+        counts = np.zeros((n_steps(from_at, until_at, step_s), 3), dtype=np.int64)
+        for turn, *row in found:
+            counts[min(turn, len(counts) - 1)] += row
+        return counts
+
+    def prospects(self) -> Prospects:
+        return prospects_of(self._db.tuples("prospects"))
 
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
         """A NaN is NULL to SQLite, and NULL is itself alone."""

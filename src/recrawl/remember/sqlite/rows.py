@@ -35,7 +35,7 @@ from recrawl.remember.sqlite.noise import noise_of, noise_text
 Row = sqlite3.Row | Mapping[str, Any]  # of columns by name
 
 _NO_MANNER = Manner()
-BOUNDS = {-1: "min", 0: "", 1: "max"}
+BOUNDS = {-1: "min", 0: "", 1: "max", 2: "relook"}
 _FLOAT64 = np.dtype("<f8")
 
 

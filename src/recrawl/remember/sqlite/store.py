@@ -10,6 +10,7 @@ from recrawl.model import Batch, Completion, Floats, Hold, Lease, Plan, Plans, S
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.adopting import SqliteAdopting
 from recrawl.remember.sqlite.database import paged
+from recrawl.remember.sqlite.paces import SqlitePaces
 from recrawl.remember.sqlite.past import SqlitePast
 from recrawl.remember.sqlite.payloads import SqlitePayloads
 from recrawl.remember.sqlite.signals import SqliteSignals, with_told
@@ -17,7 +18,7 @@ from recrawl.remember.sqlite.watchlist import json_ids, unknown
 from recrawl.remember.sqlite.withdrawal import SqliteWithdrawal
 
 
-class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqliteSignals, SqliteWithdrawal):
+class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqlitePaces, SqliteSignals, SqliteWithdrawal):
     """One file, opened or created; several processes may have it open at once.
 
     It may be used from any thread, by one at a time.

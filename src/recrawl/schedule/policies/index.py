@@ -8,7 +8,7 @@ import numpy as np
 
 from recrawl.contracts import Clocked, Forecasts, Goal, Quote
 from recrawl.model import Batch, Floats
-from recrawl.schedule.closed import CODES, GammaQuote, GammaRates
+from recrawl.schedule.closed import CODES, FRESH, FRESH_HARMONIC, PROMPT, GammaQuote, GammaRates
 from recrawl.schedule.jitter import factors, jittered
 
 # Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
@@ -44,7 +44,12 @@ class Index:
         if isinstance(forecasts, Clocked):
             usual = self._laid_out(batch, weight, forecasts.usual, SOONEST)
             quote = ClockedQuote(
-                usual, forecasts, factors(batch, forecasts.scatter), batch.min_gap_s, batch.max_gap_s
+                usual,
+                forecasts,
+                factors(batch, forecasts.scatter),
+                batch.min_gap_s,
+                batch.max_gap_s,
+                code in (FRESH, FRESH_HARMONIC, PROMPT),
             )
         elif code is not None and isinstance(forecasts, GammaRates):
             a, b_s = forecasts.gamma()
@@ -101,7 +106,11 @@ class ClockedQuote:
     factor: Floats
     min_gap_s: Floats
     max_gap_s: Floats
+    timely: bool  # whether it counts how long a copy is stale
 
     def gaps(self, price: float | Floats) -> Floats:
         own_s = self.clock.usual.own_s(self.usual.gaps(price)) * self.factor
-        return np.asarray(np.clip(self.clock.real_s(own_s, self.max_gap_s), self.min_gap_s, self.max_gap_s))
+        gap_s = self.clock.real_s(own_s, self.max_gap_s)
+        if self.timely:
+            gap_s = self.clock.timed_s(gap_s)
+        return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))

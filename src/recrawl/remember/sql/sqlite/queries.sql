@@ -261,6 +261,7 @@ UPDATE resource SET
     gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
     plan_gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
     due_at = since_at + iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
+    p_changed = NULL,  -- it was that of another gap
     planned_at = :now
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND n_failures = 0
@@ -340,10 +341,13 @@ FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
 -- name: add_visit
 INSERT INTO visit (
     fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
-    magnitude, event_at, duration_s, n_bytes, evidence, moved_to
+    magnitude, event_at, duration_s, n_bytes, evidence, moved_to, p_changed, per_day
 ) VALUES (
     :fetch_id, :resource_id, :at, :since_at, :due_at, :outcome, :informative, :status, :changed, :significant,
-    :magnitude, :event_at, :duration_s, :n_bytes, :evidence, :moved_to
+    :magnitude, :event_at, :duration_s, :n_bytes, :evidence, :moved_to,
+    -- of the plan that led to it, unless that was exchanged for another meanwhile
+    (SELECT p_changed FROM resource WHERE id = :resource_id AND due_at = :due_at),
+    (SELECT per_day FROM resource WHERE id = :resource_id AND due_at = :due_at)
 );
 
 -- name: add_version
@@ -475,6 +479,19 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
 )
 WHERE v.resource_id = ?1 AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
 ORDER BY v.at DESC, v.id DESC LIMIT ?2;
+
+-- name: looked
+SELECT resource_id, since_at, at, due_at, informative, changed, event_at, p_changed, per_day, id
+FROM visit WHERE (at, id) > (:at, :id) AND at < :until_at AND resource_id % :every = 0
+ORDER BY at, id LIMIT :limit;
+
+-- name: tally
+SELECT CAST((:until_at - at) / :step_s AS INTEGER) AS turn, count(*), sum(changed = 1), sum(informative = 0)
+FROM visit WHERE at >= :from_at AND at < :until_at GROUP BY turn;
+
+-- name: prospects
+SELECT id, host_id, weight, min_gap_s, max_gap_s, paused, since_at, plan_gap_s, p_changed, per_day
+FROM resource ORDER BY id;
 
 -- name: remind
 UPDATE resource SET memory = :memory WHERE id = :id AND since_at IS :since_at;
@@ -654,3 +671,20 @@ SELECT * FROM erasure WHERE url = :url;
 -- name: settle_log
 INSERT INTO fact (key, value) VALUES ('settled', '1')
 ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+
+-- How long visits take, and what is due when.
+
+-- name: took
+SELECT
+    v.resource_id, r.host_id, v.at, v.due_at, v.duration_s,
+    v.outcome = 'net-error' OR v.status = 429 OR v.status >= 500, v.changed = 1
+FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
+WHERE v.duration_s > 0.0
+ORDER BY v.at DESC, v.resource_id DESC LIMIT :limit;
+
+-- name: hosts
+SELECT id, name, rest_s, gate_at, n_failures FROM host ORDER BY id;
+
+-- name: planned
+SELECT id, host_id, due_at, n_failures, n_informative > 0 AND n_changes = 0 FROM resource
+WHERE paused = 0 AND due_at IS NOT NULL ORDER BY host_id, due_at, id;

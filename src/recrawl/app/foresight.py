@@ -1,0 +1,255 @@
+"""What other budgets would buy, from what is believed of each resource: no visit is replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from recrawl.app.beliefs import Beliefs
+from recrawl.app.policies import policy_of
+from recrawl.app.quantity import visits_per_day
+from recrawl.app.rows import Row
+from recrawl.contracts import Forecasts
+from recrawl.errors import BadInputError
+from recrawl.evaluate.budgets.curve import MEASURES, Bought, Budgets, Moved, Needed, grid
+from recrawl.evaluate.budgets.offers import Offers, lasting, served
+from recrawl.evaluate.budgets.outlook import OF_GOAL
+from recrawl.evaluate.budgets.sureness import expected, scatter
+from recrawl.model import DAY_S, HOUR_S, Batch, Bools, Ints
+
+if TYPE_CHECKING:
+    from recrawl.app.build import House
+
+N_MOVED = 5
+N_HEARD = 200  # resources whose newest visits tell how far changes come together, host by host
+N_ASKED = 50  # resources whose newest visits tell how many of them tell nothing, and how long one takes
+N_EACH = 16  # of those visits
+MOST_UNSEEN = 0.7  # of a day's budget: the rest may have gone to second looks
+FAILING = 3  # visits in a row
+FEWEST_TOLD = 10  # resources of which two visits have told something
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foresight:
+    rule: str
+    goal: str  # whose measure is drawn
+    n_resources: int
+    n_asked: int
+    scatter: float
+    present: float  # the budget in force; without one, what is asked for without limit
+    limited: bool
+    points: Sequence[Bought]
+    needed: Needed | None
+    more: tuple[float, Sequence[tuple[str, Moved]]]  # a larger budget, and whom it helps most
+    less: tuple[float, Sequence[tuple[str, Moved]]]
+    notes: Sequence[str]
+
+    @property
+    def measure(self) -> str:
+        return OF_GOAL.get(self.goal, "freshness")
+
+    def row(self) -> Row:
+        return {
+            "rule": self.rule,
+            "goal": self.goal,
+            "measure": self.measure,
+            "resources": self.n_resources,
+            "resources_asked": self.n_asked,
+            "scatter": self.scatter,
+            "present_per_day": self.present,
+            "limited": self.limited,
+            "points": [one.document() for one in self.points],
+            "needed": None if self.needed is None else self.needed.document(),
+            "gain": {"per_day": self.more[0], "resources": [_moved(*one) for one in self.more[1]]},
+            "lose": {"per_day": self.less[0], "resources": [_moved(*one) for one in self.less[1]]},
+            "notes": list(self.notes),
+        }
+
+
+def _moved(url: str, one: Moved) -> Row:
+    return {
+        "url": url,
+        "gap_s": one.gap_s,
+        "other_gap_s": one.other_gap_s,
+        "value": one.value,
+        "other_value": one.other_value,
+    }
+
+
+def budgets_of(text: str) -> list[float]:
+    """Rates with commas between them; the last one's unit is that of those without.
+
+    >>> budgets_of("500,1000/day"), budgets_of("10, 20/h")
+    ([500.0, 1000.0], [240.0, 480.0])
+    """
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    unit = words[-1].partition("/")[2] if words else ""
+    rates = [visits_per_day(word if "/" in word or not unit else f"{word}/{unit}") for word in words]
+    if not rates or min(rates) <= 0.0:
+        raise BadInputError(f"{text!r} names no budgets to compare; write them as 500,1000,2000/day.")
+    return sorted(set(rates))
+
+
+def share_of(text: str) -> float:
+    """
+    >>> share_of("95%"), share_of("0.9")
+    (0.95, 0.9)
+    """
+    word = text.replace(" ", "")
+    try:
+        share = float(word.removesuffix("%")) / (100.0 if word.endswith("%") else 1.0)
+    except ValueError:
+        share = float("nan")
+    if not 0.0 < share < 1.0:
+        raise BadInputError(f"{text!r} is no share of changes; write it as 95% or 0.95, below all of them.")
+    return share
+
+
+def foreseen(
+    house: House,
+    *,
+    budgets: Sequence[float] = (),
+    goal: str | None = None,
+    within_s: float | None = None,
+    share: float = 0.95,
+) -> Foresight:
+    beliefs = Beliefs(house)
+    batch = beliefs.all()
+    out = ~seen_of_late(batch)
+    batch = batch.pick(~out)
+    n_told = int((batch.n_informative > 1).sum())
+    if n_told < min(FEWEST_TOLD, max(len(batch), 1)):
+        raise BadInputError(
+            f"Of {len(out):,} resources {n_told:,} were looked at twice; a plan rests on what visits have "
+            "told, so let `recrawl run` visit them for a while."
+        )
+    policy, rule, notes = beliefs.policy, beliefs.rule, _notes(beliefs)
+    if out.any():
+        notes.append(f"Left out, since visits tell nothing of them: {int(out.sum()):,} resources.")
+    if goal is not None:
+        policy, rule = policy_of(rule.partition(":")[0], goal, asked=True)
+    forecasts = lasting(beliefs.predictor.forecast(batch, house.clock.now()))
+    useful, took_s = _asked(beliefs, batch)
+    offers = Offers(batch, forecasts, policy, served(batch, *_busy(house, beliefs, took_s)))
+    found = Budgets(
+        offers,
+        within_s=HOUR_S if within_s is None else within_s,
+        scatter=_scatter(beliefs, batch, forecasts),
+        useful=useful,
+    )
+    if useful < 0.995:
+        notes.append(
+            f"Of what is paid for {100.0 * (1.0 - useful):.0f} % tells nothing: failed visits, second looks."
+        )
+    most = found.most_per_day
+    if not most > found.least_per_day * 1.001:
+        raise BadInputError(
+            f"The policy {rule} makes as many visits at any price, so there is no budget to plan; "
+            "use policy index, or gaps that leave it room."
+        )
+    per_day = beliefs.budget.visits_per_day
+    present = most if per_day is None else per_day
+    names = MEASURES if within_s is None else (*MEASURES, "within")
+    wanted = sorted({*(budgets or grid(per_day, most)), present})
+    other = rule.partition(":")[2]
+    points = [found.bought(one, names) for one in wanted]
+    if beliefs.budget.bytes_per_day is not None:
+        notes.append("The limit in bytes is left out: budgets here are visits.")
+    if found.n_always:
+        notes.append(
+            f"{found.n_always:,} of {len(batch):,} resources had changed at every visit of late: they may "
+            "change many times as often as anybody can know. The intervals reach that far."
+        )
+    if len(found.some.batch) < len(batch):
+        notes.append(
+            f"Worked out on {len(found.some.batch):,} of {len(batch):,} resources, taken evenly over all "
+            "rates of change."
+        )
+    higher = next((one for one in wanted if one > present * 1.001), 2.0 * present)
+    lower = next((one for one in reversed(wanted) if one < present * 0.999), present / 2.0)
+    moves = [(one, found.moved(present, one, other, N_MOVED)) for one in (higher, lower)]
+    urls = _urls(house, [moved.id for _, some in moves for moved in some])
+    more, less = ((one, [(urls[m.id], m) for m in some if m.id in urls]) for one, some in moves)
+    return Foresight(
+        rule=rule,
+        goal=other,
+        n_resources=len(batch),
+        n_asked=len(found.some.batch),
+        scatter=found.scatter,
+        present=present,
+        limited=per_day is not None,
+        points=points,
+        needed=None if within_s is None else found.needed(share),
+        more=more,
+        less=less,
+        notes=notes,
+    )
+
+
+def seen_of_late(batch: Batch) -> Bools:
+    """Not those that were never seen, or whose newest visits all failed."""
+    return np.asarray(np.isfinite(batch.since_at) & (batch.n_failures < FAILING))
+
+
+def _notes(beliefs: Beliefs) -> list[str]:
+    if beliefs.budget.visits_per_day is None:
+        return ["There is no budget in force: the point marked is every visit that the gap bounds allow."]
+    return []
+
+
+def _busy(house: House, beliefs: Beliefs, took_s: float) -> tuple[dict[int, float], float]:
+    """How long a visit keeps each host, as far as is known, and any other: what it takes, and the rest after
+    it that the host asks for or that it is given anyway."""
+    rest_s = house.config.fetching.min_delay
+    hosts = house.store.hosts()
+    busy_s = {
+        host: took_s + max(asked_s, rest_s)
+        for host, asked_s in zip(hosts.id.tolist(), hosts.rest_s.tolist(), strict=True)
+        if isfinite(asked_s)
+    }
+    if beliefs.terms is not None:
+        busy_s |= {int(host): known_s for host, known_s in beliefs.terms.busy_s.items()}
+    return busy_s, took_s + rest_s
+
+
+def _asked(beliefs: Beliefs, batch: Batch) -> tuple[float, float]:
+    """The share of what was paid for that told something: others fail, and second looks cost a visit too. And
+    how long a visit takes."""
+    rows = np.unique(np.linspace(0, len(batch) - 1, min(N_ASKED, len(batch))).astype(np.int64))
+    newest = [visit for key in batch.id[rows].tolist() for visit in beliefs.store.visits(key, N_EACH)]
+    if not newest:
+        return 1.0, 0.0
+    share = max(sum(visit.informative for visit in newest) / len(newest), 0.05)
+    took_s = sum(visit.duration_s for visit in newest) / len(newest)
+    terms = beliefs.terms
+    if terms is not None and terms.per_day and terms.price > 0.0:
+        last_at = float(np.nanmax(batch.since_at))  # nobody need be running now
+        spent = beliefs.store.n_visits_since(last_at - DAY_S) / terms.per_day
+        if MOST_UNSEEN <= spent < 1.0:  # with less, nobody was there to visit all day
+            share *= spent
+    return share, took_s
+
+
+def _scatter(beliefs: Beliefs, batch: Batch, forecasts: Forecasts) -> float:
+    """From the newest visits of some hosts' resources, whole hosts at a time."""
+    groups = np.random.default_rng(len(batch)).permutation(np.unique(batch.group))
+    place = np.empty(int(batch.group.max()) + 1, dtype=np.int64)
+    place[groups] = np.arange(len(groups))
+    rows: Ints = np.argsort(place[batch.group], kind="stable")[:N_HEARD]
+    seen = beliefs.store.lately(batch.id[rows], N_EACH)
+    at = np.sort(rows)
+    row = at[np.searchsorted(batch.id[at], seen.id)]
+    return scatter(seen, expected(forecasts.pick(row), seen.at - seen.since_at))
+
+
+def _urls(house: House, ids: Sequence[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for wanted in set(ids):
+        for resource, _, _ in house.store.resources(after=wanted - 1, limit=1):
+            if resource.id == wanted:
+                found[wanted] = resource.url
+    return found

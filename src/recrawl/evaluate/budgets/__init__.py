@@ -1,0 +1,1 @@
+"""What a budget buys: expected measures from forecasts alone, without replaying anything."""

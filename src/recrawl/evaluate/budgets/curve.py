@@ -1,0 +1,210 @@
+"""Budgets side by side: what each buys, who gains by more and loses by less, and how much is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from recrawl.evaluate.budgets.offers import Offers
+from recrawl.evaluate.budgets.outlook import Expected, Gaps, Outlook, even, outlook
+from recrawl.evaluate.budgets.sureness import Sureness, always_changed, faster
+from recrawl.model import DAY_S, Floats, Ints
+from recrawl.schedule.budget import lowest_price
+
+N_ASKED = 3_000  # of more resources than this, so many are asked for the curve
+N_SURE = 800  # and so many for how sure it is
+MEASURES = ("freshness", "recall", "delay_days_mean", "harmonic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bought:
+    """What a budget buys. `n_full` hosts have no room for more."""
+
+    per_day: float  # that there are
+    made_per_day: float  # fewer, where even the smallest gaps need no more
+    price: float
+    measures: dict[str, Expected]
+    n_full: int
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "per_day": self.per_day,
+            "made_per_day": self.made_per_day,
+            "price": None if self.price == inf else self.price,
+            "hosts_full": self.n_full,
+            **{name: found.document() for name, found in self.measures.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needed:
+    """The budget for knowing of `share` of all changes `within_s`; `reachable` is the most that any has."""
+
+    within_s: float
+    share: float
+    per_day: float | None  # None: no budget is enough
+    most_per_day: float  # what the smallest gaps and the hosts' limits allow
+    reachable: float
+    bought: Bought | None
+    n_bound: int  # resources whose smallest gap is longer than that, and …
+    n_full: int  # … hosts that are full, at the most that is possible
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "within_s": self.within_s,
+            "share": self.share,
+            "possible": self.per_day is not None,
+            "per_day": self.per_day,
+            "most_per_day": self.most_per_day,
+            "reachable_share": self.reachable,
+            "resources_with_longer_min_gap": self.n_bound,
+            "hosts_full": self.n_full,
+            "bought": None if self.bought is None else self.bought.document(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What another budget means to one resource: its gap, and what it adds to the goal's measure."""
+
+    id: int
+    gap_s: float
+    other_gap_s: float
+    value: float
+    other_value: float
+
+
+class Budgets:
+    """Answers for any budget. What many resources have in common is worked out on some of them, taken evenly
+    over all rates of change. `useful` is the share of visits that tell something; all are paid for."""
+
+    def __init__(self, offers: Offers, *, within_s: float, scatter: float = 1.0, useful: float = 1.0) -> None:
+        self._all, self.within_s, self.scatter = offers, within_s, scatter
+        n = len(offers.batch)
+        rate = offers.forecasts.n_expected(np.ones(n))
+        order = np.lexsort((offers.batch.id, rate))
+        self.some = offers if n <= N_ASKED else offers.pick(np.sort(_evenly(order, N_ASKED)))
+        here = np.argsort(self.some.forecasts.n_expected(np.ones(len(self.some.batch))), kind="stable")
+        self._sure_rows = np.sort(_evenly(here, N_SURE))
+        forecasts = self.some.forecasts.pick(self._sure_rows)
+        self._sureness = Sureness(forecasts, n / max(len(self._sure_rows), 1), scatter)
+        self._guess, self._useful = 1.0, useful
+        always = always_changed(self.some.batch)
+        self.n_always = round(self.some.times * float(always.sum()))
+        # had they been known to be as fast, they would be visited otherwise; and a run may find out
+        self._faster = (
+            replace(self.some, forecasts=faster(self.some.forecasts, always)) if always.any() else None
+        )
+
+    def bought(self, per_day: float, names: Sequence[str] = MEASURES) -> Bought:
+        price, gaps = self.some.at(per_day * self._useful, self._guess)
+        if 0.0 < price < inf:
+            self._guess = price
+        return self._judged(per_day, price, gaps, names)
+
+    def _judged(self, per_day: float, price: float, gaps: Gaps, names: Sequence[str]) -> Bought:
+        found = outlook(self.some.forecasts, gaps, self.within_s)
+        others = []
+        if self._faster is not None:
+            _, known = self._faster.at(per_day * self._useful, self._guess)
+            others = [outlook(self._faster.forecasts, each, self.within_s) for each in (gaps, known)]
+        values = {name: [one.value(name) for one in (found, *others)] for name in names}
+        return Bought(
+            per_day=per_day,
+            made_per_day=self._paid(gaps.mean_s),
+            price=price,
+            measures=self._sureness.intervals(gaps.pick(self._sure_rows), self.within_s, values),
+            n_full=self.some.n_full(gaps.mean_s),
+        )
+
+    def _paid(self, gap_s: Floats) -> float:
+        """Visits a day in these gaps, with those that tell nothing."""
+        return self.some.times * float((DAY_S / gap_s).sum()) / self._useful
+
+    @property
+    def most_per_day(self) -> float:
+        """Visits a day at the smallest gaps, as far as the hosts can serve them."""
+        return self.some.asked_per_day(0.0) / self._useful
+
+    @property
+    def least_per_day(self) -> float:
+        """Visits a day at the largest gaps."""
+        return self.some.asked_per_day(inf) / self._useful
+
+    def needed(self, share: float) -> Needed:
+        """The least budget of this policy with which so great a share of changes is known in time."""
+        offers = self.some
+
+        def late(price: float) -> float:
+            """Falls with the price's inverse, as the search wants it."""
+            gap_s = offers.gaps(1.0 / price if price > 0.0 else inf)
+            found = outlook(offers.forecasts, even(gap_s), self.within_s)
+            return max(1.0 - found.value("within"), 1e-12)
+
+        wanted = max(1.0 - share, 1e-12)
+        densest_s = offers.gaps(0.0)
+        reachable = outlook(offers.forecasts, even(densest_s), self.within_s).value("within")
+        per_day, bought = None, None
+        if reachable >= share:
+            inverse = lowest_price(late, wanted, guess=1.0 / self._guess)
+            price = inf if inverse == 0.0 else 1.0 / inverse if inverse < inf else 0.0
+            gap_s = offers.gaps(price)
+            per_day = self._paid(gap_s)
+            bought = self._judged(per_day, price, even(gap_s), (*MEASURES, "within"))
+        return Needed(
+            within_s=self.within_s,
+            share=share,
+            per_day=per_day,
+            most_per_day=self._paid(densest_s),
+            reachable=reachable,
+            bought=bought,
+            n_bound=int((self._all.batch.min_gap_s > self.within_s).sum()),
+            n_full=offers.n_full(densest_s),
+        )
+
+    def moved(self, here: float, there: float, goal: str, n: int) -> list[Moved]:
+        """Whom going from one budget to another means most to, for better or worse: their part in the goal's
+        measure, by weight."""
+        offers = self.some
+        gaps = [offers.at(per_day * self._useful, self._guess)[1] for per_day in (here, there)]
+        parts = [_part(outlook(offers.forecasts, each, self.within_s), goal) for each in gaps]
+        by = np.abs(parts[1] - parts[0]) * offers.batch.weight
+        first: Ints = np.argsort(-by, kind="stable")[:n]
+        return [
+            Moved(
+                id=int(offers.batch.id[i]),
+                gap_s=float(gaps[0].mean_s[i]),
+                other_gap_s=float(gaps[1].mean_s[i]),
+                value=float(parts[0][i]),
+                other_value=float(parts[1][i]),
+            )
+            for i in first.tolist()
+            if by[i] > 0.0
+        ]
+
+
+# what one resource adds: a share of its time, or changes a second
+_PARTS = {"fresh": "fresh", "fresh-harmonic": "harmonic", "capture": "caught", "prompt": "waiting"}
+
+
+def _part(found: Outlook, goal: str) -> Floats:
+    part: Floats = getattr(found, _PARTS.get(goal, "fresh"))
+    return part
+
+
+def _evenly(order: Ints, n: int) -> Ints:
+    """So many of these, one out of each stretch."""
+    if len(order) <= n:
+        return order
+    return order[((np.arange(n) + 0.5) * len(order) / n).astype(np.int64)]
+
+
+def grid(present: float | None, most: float) -> list[float]:
+    """Budgets worth comparing: an eighth of the present one to eight times as much, as far as more helps."""
+    middle = min(present, most) if present is not None else most / 4.0
+    steps = [middle * 2.0**power for power in range(-3, 4)]
+    return [one for one in steps if one <= most * 1.001] or [middle]

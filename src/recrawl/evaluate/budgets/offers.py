@@ -1,0 +1,149 @@
+"""The gaps that a policy offers at a price, and the price of a budget, in the long run.
+
+The live loop prices the days ahead, with what happens to be overdue; here everything goes on as it mostly
+does, so that budgets can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+
+from recrawl.contracts import Clocked, Forecasts, Policy, Quote, UsualForecasts
+from recrawl.evaluate.budgets.outlook import Gaps
+from recrawl.model import DAY_S, Batch, Floats, Ints
+from recrawl.schedule.budget import lowest_price
+from recrawl.schedule.hosts import NO_LIMITS, HostLimits
+from recrawl.schedule.policies.index import Index
+from recrawl.schedule.relooks import SHARE, given_up
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Of these resources; `limits` says how many visits a day the hosts can serve that may be full."""
+
+    batch: Batch
+    forecasts: Forecasts
+    policy: Policy
+    limits: HostLimits = NO_LIMITS
+    times: float = 1.0  # how many resources each one stands for
+
+    @cached_property
+    def quote(self) -> Quote:
+        return self.policy.quote(self.batch, self.forecasts)
+
+    def asked_per_day(self, price: float) -> float:
+        """Visits a day that can be made at this price, the hosts' limits kept."""
+        return self.times * self.limits.fitted(DAY_S / self.quote.gaps(price))
+
+    def price_for(self, per_day: float, guess: float = 1.0) -> float:
+        return lowest_price(self.asked_per_day, per_day, guess=guess)
+
+    def gaps(self, price: float) -> Floats:
+        """With the higher prices of hosts that are full; where too many visits remain even at the largest
+        gaps, they come late all alike."""
+        gap_s = self.quote.gaps(price).copy()
+        if len(self.limits.most):
+            own = self.limits.prices(price, self._taken, self._quoted)
+            prices = np.where(self.limits.place >= 0, own[self.limits.place], price)
+            rows = np.flatnonzero(prices > price)
+            if len(rows):
+                gap_s[rows] = self._quoted(rows).gaps(prices[rows])
+            n = DAY_S / gap_s
+            gap_s = np.asarray(DAY_S / self.limits.cut(n))
+        return gap_s
+
+    def at(self, per_day: float, guess: float = 1.0) -> tuple[float, Gaps]:
+        """The price of this budget, and the gaps at it."""
+        price = self.price_for(per_day, guess)
+        gap_s = self.gaps(price)
+        lost = given_up(self.batch, self.forecasts, gap_s)
+        long_s = gap_s
+        if isinstance(self.policy, Index) and 0.0 < price < np.inf and lost.any() and not lost.all():
+            # a share of the visits goes to those that were given up, in pairs, evenly over all of them
+            price = self.price_for((1.0 - SHARE) * per_day, price)
+            each_s = self.times * float(lost.sum()) / (SHARE * per_day) * DAY_S
+            long_s = self.gaps(price)
+            gap_s = np.where(lost, np.minimum(long_s, each_s), long_s)
+            long_s = np.where(lost, np.minimum(long_s, 2.0 * each_s), long_s)
+            late = gap_s * self.limits.cut(DAY_S / gap_s) / DAY_S  # a host that is full is full for pairs too
+            gap_s, long_s = gap_s / late, long_s / late
+        share = per_day / max(self.times * float((DAY_S / gap_s).sum()), 1e-300)
+        if share < 0.98:  # the largest gaps alone ask for more than there is: all visits are late
+            gap_s, long_s = gap_s / share, long_s / share
+        return price, Gaps(np.asarray(gap_s), np.asarray(long_s), lost)
+
+    def n_full(self, gap_s: Floats) -> int:
+        """Hosts that cannot serve more than these visits."""
+        if not len(self.limits.most):
+            return 0
+        n = np.bincount(self.limits.place + 1, DAY_S / gap_s, minlength=len(self.limits.most) + 1)[1:]
+        return int((n > 0.99 * self.limits.most).sum())
+
+    def pick(self, rows: Ints) -> Offers:
+        """Some of them, standing for all."""
+        times = len(self.batch) / max(len(rows), 1)
+        limits = self.limits
+        if len(limits.most):
+            limits = HostLimits(limits.place[rows], limits.most / times)
+        return Offers(
+            self.batch.pick(rows), self.forecasts.pick(rows), self.policy, limits, self.times * times
+        )
+
+    def _quoted(self, rows: Ints) -> Quote:
+        return self.policy.quote(self.batch.pick(rows), self.forecasts.pick(rows))
+
+    def _taken(self, rows: Ints, place: Ints, gap_s: Floats, hosts: Ints) -> Floats:  # noqa: ARG002
+        return np.asarray(np.bincount(place, DAY_S / gap_s, minlength=len(hosts)) / self.limits.most[hosts])
+
+
+@dataclass(frozen=True)
+class Lasting:
+    """What is to be expected of the weeks to come, not of today: the usual curve, and nothing else."""
+
+    usual: UsualForecasts
+
+    def survival(self, t_s: Floats) -> Floats:
+        return self.usual.survival(t_s)
+
+    def survival_integral(self, t_s: Floats) -> Floats:
+        return self.usual.survival_integral(t_s)
+
+    def survival_slope(self, t_s: Floats) -> Floats:
+        return self.usual.survival_slope(t_s)
+
+    def n_expected(self, t_s: Floats) -> Floats:
+        return self.usual.n_expected(t_s)
+
+    def n_expected_integral(self, t_s: Floats) -> Floats:
+        return self.usual.n_expected_integral(t_s)
+
+    def pick(self, rows: Ints) -> Lasting:
+        return Lasting(cast(UsualForecasts, self.usual.pick(rows)))
+
+
+def lasting(forecasts: Forecasts) -> Forecasts:
+    """Without what is only known of the days ahead: stirs, hours, and what somebody has told of."""
+    return Lasting(forecasts.usual) if isinstance(forecasts, Clocked) else forecasts
+
+
+def served(batch: Batch, busy_s: Mapping[int, float], least_s: float) -> HostLimits:
+    """Each host serves one visit after the other: a visit keeps it as long as is known, or `least_s`."""
+    n_hosts = int(batch.group.max(initial=0)) + 1
+    busy = np.full(n_hosts, max(least_s, 1e-3))
+    for host, known_s in busy_s.items():
+        if host < n_hosts:
+            busy[host] = max(known_s, 1e-3)
+    most = DAY_S / busy
+    possible = np.bincount(batch.group, DAY_S / batch.min_gap_s, minlength=n_hosts)
+    most[0] = np.inf  # those of no host that is known
+    full = np.flatnonzero(possible > most)
+    if not len(full):
+        return NO_LIMITS
+    places = np.full(n_hosts, -1, dtype=np.int64)
+    places[full] = np.arange(len(full))
+    return HostLimits(places[batch.group], most[full])

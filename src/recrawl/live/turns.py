@@ -1,0 +1,144 @@
+"""Whose turn it is: whatever is due, or what a round was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+from math import inf
+from typing import Protocol
+
+from recrawl.errors import StoreError
+from recrawl.loop import Loop
+from recrawl.model import Lease
+
+N_TRIES = 50  # at a host that another process has
+TRY_AGAIN_S = 0.2
+
+
+class Turns(Protocol):
+    """Asked in the worker's thread."""
+
+    def due(self, now: float, limit: int) -> list[Lease]: ...
+    def wake_at(self, now: float) -> float: ...  # when there may next be something to do
+    def over(self, began_at: float, now: float) -> bool: ...  # nothing is left of what was due then
+
+
+class Continuous:
+    """Whatever is due, for ever."""
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+
+    def due(self, now: float, limit: int) -> list[Lease]:
+        if self._loop.must_reprice(now):
+            self._loop.reprice(now)
+        return self._loop.due(now, limit)
+
+    def wake_at(self, now: float) -> float:
+        return self._loop.wake_at(now)
+
+    def over(self, began_at: float, now: float) -> bool:
+        return self._loop.n_free(now) == 0 or self._loop.store.counts(began_at)["due"] == 0
+
+
+@dataclass(slots=True)
+class _Host:
+    name: str
+    left: list[tuple[float, int]]  # due times and resources, the last one's turn first
+    claimed_at: float = inf  # when its last visit took off; inf: it is not out
+    n_tries: int = 0
+
+
+@dataclass(slots=True)
+class Round:
+    """These resources and no others, each once, until `end_at`: what is not begun by then stays due.
+
+    `turns` has of each host its resources' due times and numbers, in order.
+    """
+
+    loop: Loop
+    turns: Mapping[str, Sequence[tuple[float, int]]]
+    began_at: float
+    end_at: float
+    speed: float = 1.0
+    n_begun: int = field(default=0, init=False)
+    _waiting: list[tuple[float, str]] = field(init=False)  # heap of (ready_at, host)
+    _line: list[tuple[float, int, str]] = field(
+        default_factory=list, init=False
+    )  # heap of (due_at, id, host)
+    _hosts: dict[str, _Host] = field(init=False)
+    _out: dict[str, _Host] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._hosts = {name: _Host(name, list(reversed(left))) for name, left in self.turns.items() if left}
+        self._waiting = [(-inf, name) for name in self._hosts]
+        heapify(self._waiting)
+
+    def due(self, now: float, limit: int) -> list[Lease]:
+        if self.loop.must_reprice(now):
+            self.loop.reprice(now)
+        self._come_back()
+        if now >= self.end_at:
+            return []
+        while self._waiting and self._waiting[0][0] <= now:
+            host = self._hosts[heappop(self._waiting)[1]]
+            heappush(self._line, (*host.left[-1], host.name))
+        leases: list[Lease] = []
+        while self._line and len(leases) < limit:
+            try:
+                lease = self._claimed(self._hosts[self._line[0][-1]], now)
+            except StoreError:
+                if not leases:
+                    raise
+                break  # else nobody would hold those; the trouble shows again at the next turn
+            heappop(self._line)
+            leases += [lease] if lease is not None else []
+        self.n_begun += len(leases)
+        return leases
+
+    def wake_at(self, now: float) -> float:
+        if now >= self.end_at:
+            return inf  # what is in the air makes itself heard when it comes down
+        ready_at = now if self._line else self._waiting[0][0] if self._waiting else inf
+        return max(now, min(ready_at, self.end_at))
+
+    def over(self, began_at: float, now: float) -> bool:  # noqa: ARG002 - it has its own beginning
+        self._come_back()
+        return now >= self.end_at or not (self._waiting or self._line or self._out)
+
+    def _come_back(self) -> None:
+        """A host whose visit is recorded, or was given up, has a gate no earlier than its take-off."""
+        for name, host in list(self._out.items()):
+            gate_at = self.loop.store.gate_at(name)
+            if gate_at >= host.claimed_at:
+                del self._out[name]
+                if host.left:
+                    heappush(self._waiting, (gate_at, name))
+
+    def _claimed(self, host: _Host, now: float) -> Lease | None:
+        _, resource_id = host.left[-1]
+        lease = self.loop.claim(resource_id, now)
+        if lease is None:
+            self._put_off(host, now)
+            return None
+        host.left.pop()
+        host.n_tries = 0
+        if lease.standing.last_at > self.began_at or lease.resource.effective.paused:
+            self.loop.release([lease], now, now)  # another process has just visited it, or people paused it
+            if host.left:
+                heappush(self._waiting, (now, host.name))
+            return None
+        host.claimed_at = now
+        self._out[host.name] = host
+        return lease
+
+    def _put_off(self, host: _Host, now: float) -> None:
+        """Its host has a gate, or another process has it; or the resource is gone, which looks the same."""
+        gate_at = self.loop.store.gate_at(host.name)
+        host.n_tries += gate_at <= now
+        if host.n_tries > N_TRIES:
+            host.left.pop()
+            host.n_tries = 0
+        if host.left:
+            heappush(self._waiting, (max(gate_at, now + TRY_AGAIN_S * self.speed), host.name))

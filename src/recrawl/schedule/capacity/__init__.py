@@ -1,0 +1,1 @@
+"""How long a round of visits takes, and how many fetches at once it needs."""

@@ -1,0 +1,203 @@
+"""How long a round takes: the line is run through many times, each time with other draws of what visits take.
+
+A host that fails is left alone for longer and longer, as it is live; a visit that failed is not made again in
+the same round. Where robots.txt is not known yet, each host's first visit asks for it, and rests, before the
+page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from recrawl.model import Bools, Floats, Ints
+from recrawl.schedule.capacity.line import ends
+from recrawl.schedule.capacity.paces import Paces
+from recrawl.schedule.retry import FIRST_HOST_S, LONGEST_S
+
+MOST_DRAWS, FEWEST_DRAWS = 200, 20
+N_VISITS = 2_000_000  # in all draws together
+LOW, HIGH = 0.05, 0.95
+MIDDLE_SPREAD = 1.125  # hosts in trouble are left alone for up to a quarter more, by their names
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Visits to make: each host's together, in their turn. `place` is the host's among the paces."""
+
+    place: Ints
+    key: Floats  # the order in line: when it is due
+    n_failures: Ints  # of the resource, in a row so far
+    fresh: Bools  # it never changed so far
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    def only(self, rows: Bools) -> Load:
+        return Load(self.place[rows], self.key[rows], self.n_failures[rows], self.fresh[rows])
+
+
+def load_of(place: Ints, key: Floats, n_failures: Ints, fresh: Bools) -> tuple[Load, Ints]:
+    """In the order that a load has; and which row became which."""
+    order = np.lexsort((key, place))
+    return Load(place[order], key[order], n_failures[order], fresh[order]), order
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    place: int
+    n_visits: int
+    took_s: float  # from the beginning until its last visit has ended, in the middle of the draws
+    alone_s: float  # … if nobody else were visited
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Of 100 rounds 90 should take between `low_s` and `high_s`."""
+
+    low_s: float
+    middle_s: float
+    high_s: float
+    n_workers: int
+    n_draws: int
+    n_in_the_air: float  # on average
+    slowest: tuple[Slow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A load, what is known of its hosts, and the draws: the same seed, the same estimate."""
+
+    load: Load
+    paces: Paces
+    seed: int = 0
+    asks_robots: bool = True
+
+    @property
+    def n_draws(self) -> int:
+        return int(np.clip(N_VISITS // max(len(self.load), 1), FEWEST_DRAWS, MOST_DRAWS))
+
+    @property
+    def few_draws(self) -> int:
+        """Where it is asked again and again."""
+        return int(np.clip(400_000 // max(len(self.load), 1), 4, FEWEST_DRAWS))
+
+    @property
+    def hosts(self) -> tuple[Ints, Ints]:
+        """The places of the hosts, and where each one's visits begin, with their end."""
+        place, first = np.unique(self.load.place, return_index=True)
+        return place, np.append(first, len(self.load)).astype(np.int64)
+
+    def estimate(self, n_workers: int, *, n_draws: int | None = None, n_slowest: int = 5) -> Estimate:
+        if not len(self.load):
+            return Estimate(0.0, 0.0, 0.0, n_workers, 0, 0.0, ())
+        place, first = self.hosts
+        n_draws = n_draws or self.n_draws
+        lasts: list[Floats] = []
+        alone: list[Floats] = []
+        busy_s = 0.0
+        for took_s, rest_s in self._draws(n_draws):
+            ready_s = np.zeros(len(place))
+            lasts.append(ends(first, self.load.key, took_s, rest_s, ready_s, n_workers)[first[1:] - 1])
+            alone.append(ends(first, self.load.key, took_s, rest_s, ready_s, len(place))[first[1:] - 1])
+            busy_s += float(took_s.sum()) / n_draws
+        last_s, alone_s = np.median(lasts, axis=0), np.median(alone, axis=0)
+        round_s = np.array([draw.max() for draw in lasts])
+        low_s, middle_s, high_s = np.quantile(round_s, [LOW, 0.5, HIGH]).tolist()
+        slowest = np.argsort(-last_s, kind="stable")[:n_slowest].tolist()
+        return Estimate(
+            low_s=low_s,
+            middle_s=middle_s,
+            high_s=high_s,
+            n_workers=n_workers,
+            n_draws=n_draws,
+            n_in_the_air=busy_s / middle_s if middle_s > 0.0 else 0.0,
+            slowest=tuple(
+                Slow(int(place[i]), int(first[i + 1] - first[i]), float(last_s[i]), float(alone_s[i]))
+                for i in slowest
+            ),
+        )
+
+    def n_workers_for(self, within_s: float) -> int | None:
+        """The fewest that end in time in 95 of 100 rounds; None where no number does: a host takes longer."""
+        if not len(self.load):
+            return 1
+        place, first = self.hosts
+        draws = list(self._draws(self.few_draws))
+
+        def fits(n_workers: int) -> bool:
+            took = [
+                ends(first, self.load.key, *draw, np.zeros(len(place)), n_workers).max() for draw in draws
+            ]
+            return bool(np.quantile(took, HIGH) <= within_s)
+
+        if not fits(len(place)):
+            return None
+        busy_s = min(float(took_s.sum()) for took_s, _ in draws)
+        low = min(max(ceil(busy_s / within_s - 1e-9) - 1, 0), len(place) - 1)
+        high = low + 1
+        while high < len(place) and not fits(high):
+            low, high = high, min(high + max(1, high // 4), len(place))
+        while high - low > max(1, high // 100):
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle) else (middle, high)
+        return high
+
+    def fitting(self, within_s: float, n_workers: int) -> Bools:
+        """Which of the visits can be made in time: of each host the first that it can serve; and of those,
+        where there is no room in the air for so many, the first in line."""
+        place, first = self.hosts
+        if not len(self.load):
+            return np.zeros(0, dtype=np.bool_)
+        end_s = [
+            ends(first, self.load.key, *draw, np.zeros(len(place)), len(place))
+            for draw in self._draws(self.few_draws)
+        ]
+        chosen = np.asarray(np.quantile(end_s, HIGH, axis=0) <= within_s)
+        for _ in range(12):
+            rest = Model(self.load.only(chosen), self.paces, self.seed, self.asks_robots)
+            took_s = rest.estimate(n_workers, n_draws=self.few_draws).high_s
+            if took_s <= within_s:
+                break
+            keep = int(chosen.sum() * min(0.98 * within_s / took_s, 0.95))
+            rows = np.flatnonzero(chosen)
+            chosen[rows[np.argsort(self.load.key[rows], kind="stable")[keep:]]] = False
+        return chosen
+
+    def _draws(self, n: int) -> Iterator[tuple[Floats, Floats]]:
+        """How long each visit takes, and how long its host rests afterwards."""
+        rng = np.random.default_rng(self.seed)
+        place, first = self.hosts
+        n_each = np.diff(first)
+        known = np.flatnonzero(self.paces.known)
+        strange = ~self.paces.known[place]
+        for _ in range(n):
+            like = place.copy()
+            if len(known):  # whom nobody knows is like one of those that are known, another one each time
+                like[strange] = rng.choice(known, int(strange.sum()))
+            row = np.repeat(like, n_each)
+            taken, rests = self.paces.took_s.resampled(rng), self.paces.rest_s.resampled(rng)
+            took_s, rest_s = taken.drawn(row, rng), rests.drawn(row, rng)
+            twice = self.load.fresh & (rng.random(len(row)) < self.paces.p_second)
+            rest_s[twice] += self.paces.base_s[row[twice]] + taken.drawn(row[twice], rng)
+            if self.asks_robots:
+                took_s[first[:-1]] += taken.drawn(like, rng) + self.paces.base_s[like]
+            yield took_s, np.maximum(rest_s, self._trouble_s(row, first, rng))
+
+    def _trouble_s(self, row: Ints, first: Ints, rng: np.random.Generator) -> Floats:
+        """How long hosts are left alone because they failed: longer each time in a row."""
+        failed = self.load.n_failures
+        p = np.where(failed > 0, (failed + 1.0) / (failed + 2.0), self.paces.p_trouble[row])
+        troubled = rng.random(len(row)) < p
+        if not troubled.any():
+            return np.zeros(len(row))
+        index = np.arange(len(row))
+        begin = np.repeat(first[:-1], np.diff(first))
+        good = np.maximum(np.maximum.accumulate(np.where(troubled, -1, index)), begin - 1)
+        n_row = index - good
+        n_row = n_row + np.where(good < begin, self.paces.n_failures[row], 0)
+        gap_s = FIRST_HOST_S * MIDDLE_SPREAD * 2.0 ** np.minimum(n_row - 1, 20)
+        return np.where(troubled, np.minimum(gap_s, LONGEST_S), 0.0)
