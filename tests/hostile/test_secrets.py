@@ -185,6 +185,11 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
         "doctor",
         "noise",
         "prune --dry-run",
+        "silent",
+        "report",
+        "plan",
+        "capacity",
+        "backtest --policy week",
     ]
     for args in map(str.split, asking):
         cli(*args, code=None)
