@@ -18,7 +18,7 @@ Measured, as shares of what evenly spaced LambdaCrawl costs, with 95 % intervals
     gamma     harmonic 1.002 ± 0.018 (4 seeds)    binary 0.988 ± 0.035 (4 seeds)
 
 All intervals hold 1. Those of rhythm are from before its habits were counted by the rate believed after a
-visit; since then eight seeds of the harmonic cost gave 0.995 ± 0.015.
+visit; since then eight seeds of the harmonic cost gave 0.995 ± 0.015. With its calendar it was not run yet.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Figures behind the margins, as rhythm over Gamma filter at equal visits, over four seeds: where hosts change
 together weekly 0.41 to 0.48 of the staleness and 0.36 to 0.43 of the wait; where changes come at random 1.00
-to 1.01 of the staleness and 1.02 to 1.04 of the wait; in bursts of days 1.10 to 1.13 of the recall.
+to 1.01 of the staleness and 1.02 to 1.04 of the wait; in bursts of days 1.10 to 1.13 of the recall (all from
+before the calendar). Margins are wider.
 """
 
 from __future__ import annotations
