@@ -1,7 +1,11 @@
 """Do rounds take as long as was estimated? Real rounds on living webs.
 
-    python bench/capacity.py                 20 rounds on 5 webs: some five minutes
-    python bench/capacity.py --rounds 200    the whole measure: most of an hour
+    python bench/capacity.py --json rounds.jsonl                 20 rounds on 5 webs: some five minutes
+    python bench/capacity.py --json rounds.jsonl --rounds 200    the whole measure: about half an hour
+
+Several webs live at once, each in a process of its own (`--at-once`). Each round is written down as soon as
+it is over, a line of JSON; started again with the same file, it goes on with the webs that are not in there.
+`--seed` says which webs, so that the measure can be split.
 
 Each web is drawn from the seed: a few hosts or two dozen, with crawl delays from nothing to 20 seconds, slow
 servers and quick ones, pages of several kinds and sizes, noise, pages that always fail and pages that fail
@@ -11,8 +15,8 @@ by `recrawl`'s own runner, store, archive and HTTP client, over loopback.
 
 The clock runs fast. Delays, and what the servers take, are of that clock; what our own machine takes is of
 the wall, and so counts many times over, in what is learned and in the round alike: a machine with much else
-to do makes this measure harder, not easier. What is judged is the middle of the estimate against the time
-from the first claim to the last record.
+to do makes this measure harder, not easier. More webs at once on a slower clock need as long and count less
+of it. What is judged is our estimate against the time from the first claim to the last record.
 """
 
 from __future__ import annotations
@@ -20,7 +24,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -35,6 +41,7 @@ from recrawl.app.ledger import Sized
 from recrawl.app.rounds import run
 from recrawl.app.watchlist import Choice
 from recrawl.live.clock import FastClock
+from recrawl.live.ground import Landed
 from recrawl.livingweb import LivingWeb, Script
 from recrawl.livingweb.kinds import Form, Noise, Validators
 from recrawl.livingweb.script import Document, Host, Robots, Trouble
@@ -60,6 +67,9 @@ class Outcome:
     low_s: float
     high_s: float
     paper_s: float
+    n_twice: int  # second looks
+    n_failed: int
+    own_ms: float  # on the wall, from a claim to the fetch, on average: how busy the machine is
 
     @property
     def ours(self) -> float:
@@ -156,7 +166,14 @@ async def lived(home: Path, web: LivingWeb, clock: Nights, seed: int, turn: int)
         ours = capacity(house, choice=Choice(everything=True))
         paper = capacity(house, choice=Choice(everything=True), method="paper")
         made: list[Sized] = []
-        await run(house, every_s=2 * DAY_S, once=True, rounded=made.append)
+        seen: list[Landed] = []
+        await run(
+            house,
+            every_s=2 * DAY_S,
+            once=True,
+            rounded=made.append,
+            watch=lambda landed, _: seen.append(landed),
+        )
         if not made:
             raise SystemExit("Stopped before the round was over.")
     finally:
@@ -172,23 +189,68 @@ async def lived(home: Path, web: LivingWeb, clock: Nights, seed: int, turn: int)
         low_s=ours["low_s"],
         high_s=ours["high_s"],
         paper_s=paper["seconds"],
+        n_twice=sum(one.fetch.ended_at > one.absorbed.visit.at for one in seen),
+        n_failed=sum((one.fetch.status or 599) >= 500 for one in seen),
+        own_ms=float(
+            np.mean([one.fetch.started_at - one.lease.claimed_at for one in seen]) / clock.speed * 1e3
+        ),
     )
 
 
-async def told(n_rounds: int, seed: int, speed: float) -> list[Outcome]:
-    found: list[Outcome] = []
-    while len(found) < n_rounds:
-        async for made in measured(seed, speed):
-            if len(found) < n_rounds:
-                found.append(made)
-                print(
-                    f"web {made.seed} round {made.turn}  {made.n_urls:4} URLs {made.n_hosts:3} hosts "
-                    f"{made.n_workers:3} workers  took {made.took_s:7.1f} s  ours {made.ours:+6.1%} "
-                    f"({'in' if made.inside else 'out of'} the interval)  paper {made.paper:+7.1%}",
-                    flush=True,
-                )
-        seed += 1
+async def tell(seed: int, speed: float) -> None:
+    """One web, for whoever started this process: a line for each round."""
+    async for made in measured(seed, speed):
+        print(json.dumps(asdict(made)), flush=True)
+
+
+def kept(path: Path | None, seeds: range) -> list[Outcome]:
+    """What was written down of these webs before; those that were not ended are made anew."""
+    if path is None or not path.exists():
+        return []
+    found = [Outcome(**json.loads(line)) for line in path.read_text().splitlines()]
+    n_of = Counter(one.seed for one in found)
+    whole = [one for one in found if n_of[one.seed] >= N_EACH or one.seed not in seeds]
+    path.write_text("".join(f"{json.dumps(asdict(one))}\n" for one in whole))
+    return [one for one in whole if one.seed in seeds]
+
+
+async def told(seeds: range, speed: float, n_at_once: int, path: Path | None) -> list[Outcome]:
+    found = kept(path, seeds)
+    left = [seed for seed in seeds if seed not in {one.seed for one in found}]
+    n_rounds, room = N_EACH * len(seeds), asyncio.Semaphore(n_at_once)
+    if found:
+        print(f"{len(found)} of {n_rounds} rounds were made before")
+
+    async def one_web(seed: int) -> None:
+        async with room:
+            words = [sys.executable, __file__, "--only-web", str(seed), "--speed", str(speed)]
+            child = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE)
+            assert child.stdout is not None
+            try:
+                async for line in child.stdout:
+                    made = Outcome(**json.loads(line))
+                    found.append(made)
+                    if path is not None:
+                        with path.open("a") as file:
+                            file.write(f"{json.dumps(asdict(made))}\n")
+                    print(f"{len(found):4}/{n_rounds}  {_line(made)}", flush=True)
+                if await child.wait():
+                    raise SystemExit(f"Web {seed} broke down; see above, and start again with the same file.")
+            finally:
+                if child.returncode is None:
+                    child.kill()
+
+    await asyncio.gather(*map(one_web, left))
     return found
+
+
+def _line(made: Outcome) -> str:
+    return (
+        f"web {made.seed:3} round {made.turn}  {made.n_urls:4} URLs {made.n_hosts:3} hosts "
+        f"{made.n_workers:3} workers  took {made.took_s:7.1f} s  ours {made.ours:+6.1%} "
+        f"({'in' if made.inside else 'out of'} the interval)  paper {made.paper:+7.1%}  "
+        f"{made.n_twice} looked at twice, {made.n_failed} failed, {made.own_ms:.0f} ms of our own"
+    )
 
 
 def summed(found: list[Outcome]) -> None:
@@ -206,15 +268,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--speed", type=float, default=30.0, help="of the clock")
-    parser.add_argument("--json", type=Path, help="write all rounds there")
+    parser.add_argument("--rounds", type=int, default=20, help=f"{N_EACH} on each web")
+    parser.add_argument("--seed", type=int, default=1, help="of the first web; the others follow")
+    parser.add_argument("--speed", type=float, default=10.0, help="of the clock")
+    parser.add_argument("--at-once", type=int, default=6, help="webs")
+    parser.add_argument("--json", type=Path, help="write each round there, and go on from there")
+    parser.add_argument("--only-web", type=int, help=argparse.SUPPRESS)
     said = parser.parse_args()
-    found = asyncio.run(told(said.rounds, said.seed, said.speed))
-    summed(found)
-    if said.json:
-        said.json.write_text(json.dumps([asdict(one) for one in found], indent=2))
+    if said.only_web is not None:
+        asyncio.run(tell(said.only_web, said.speed))
+        return
+    seeds = range(said.seed, said.seed + -(-said.rounds // N_EACH))
+    summed(asyncio.run(told(seeds, said.speed, said.at_once, said.json)))
 
 
 if __name__ == "__main__":

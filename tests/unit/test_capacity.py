@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import nan
 
 import numpy as np
 import pytest
 
 from recrawl.compiled import plain
-from recrawl.model import Floats, Hosts, Took
+from recrawl.model import Floats, Hosts, Ints, Took
 from recrawl.schedule.capacity import line
-from recrawl.schedule.capacity.estimate import Load, Model, load_of
-from recrawl.schedule.capacity.paces import GUESSED_S, Paces, Samples, paces
+from recrawl.schedule.capacity.estimate import Load, Model, load_of, near
+from recrawl.schedule.capacity.looks import (
+    AGAIN,
+    FIRST,
+    NEVER,
+    OFTEN,
+    looks,
+    next_reasons,
+    p_changed,
+    p_fails,
+    reasons,
+)
+from recrawl.schedule.capacity.paces import GUESSED_S, N_USUAL, P_TWICE, Paces, Rule, paces
 from recrawl.schedule.capacity.paper import crawl_s, packed, threads
+from recrawl.schedule.capacity.samples import Samples
 
 NO_HOSTS = np.zeros(0, np.int64)
 
@@ -127,25 +138,73 @@ def hosts(*rest_s: float, n_failures: int = 0) -> Hosts:
 
 
 def of(took: Took, known: Hosts, *, n_workers: int = 64) -> Paces:
-    return paces(took, known, known.id, min_delay_s=2.0, n_workers=n_workers)
+    return paces(took, known, known.id, Rule(2.0), n_workers=n_workers)
 
 
-def test_second_looks_are_told_from_rests_and_drawn_where_a_first_change_may_come() -> None:
+def test_second_looks_are_told_from_rests_and_keep_the_visits_room() -> None:
     """Four pages in turn, three times each, 4 s apart. All change at their second visit; three of the four
     are looked at twice: another rest and another fetch."""
-    changed = np.repeat([False, True, True], 4)
+    changed = np.repeat([False, True, False], 4)
     between = [0.0, *[4.0] * 4, 9.0, 9.0, 9.0, 4.0, 4.0, 4.0, 4.0]
     ends_at = np.cumsum(np.array(between) + 1.0)
     took = replace(
         visits(*((1, float(at), 1.0, 0.0) for at in ends_at)), id=np.tile([1, 2, 3, 4], 3), changed=changed
     )
     found = of(took, hosts(4.0))
-    assert found.p_second == 0.75
-    assert set(own(found.rest_s, 0)) == {4.0}
-    for fresh, middle_s in ((False, 3 * 1.0 + 2 * 4.0), (True, 3 * 1.0 + 2 * 4.0 + 2 * 5.0)):
-        load = Load(ints(0, 0, 0), np.arange(3.0), ints(0, 0, 0), np.full(3, fresh))
-        sure = replace(found, p_second=1.0)
-        assert Model(load, sure, asks_robots=False).estimate(1).middle_s == pytest.approx(middle_s)
+    assert found.p_twice[FIRST] == (3 + N_USUAL * P_TWICE[FIRST]) / (4 + N_USUAL)
+    assert found.p_twice[AGAIN] == P_TWICE[AGAIN], "nothing was heard of those"
+    assert set(own(found.over_s, 0)) == {0.0}
+    for p_twice, middle_s in ((0.0, 3 * 1.0 + 2 * 4.0), (1.0, 3 * 1.0 + 2 * 4.0 + 3 * 5.0)):
+        load = load_with(ints(0, 0, 0), p_twice=p_twice)
+        model = Model(load, found, np.zeros(1), asks_robots=False)
+        assert model.estimate(1).middle_s == pytest.approx(middle_s)
+
+
+def test_a_change_may_be_looked_at_twice_where_it_is_the_first_or_the_second_or_fourth_in_a_row() -> None:
+    changed = np.array([False, True, True, True, True, False, True])
+    took = replace(visits(*((1, float(i), 0.5, 0.0) for i in range(7))), id=np.ones(7, np.int64))
+    assert reasons(replace(took, changed=changed)).tolist() == [
+        NEVER,
+        FIRST,
+        AGAIN,
+        NEVER,
+        AGAIN,
+        NEVER,
+        NEVER,
+    ]
+    failed = replace(took, changed=changed, troubled=np.arange(7) == 5)
+    assert reasons(failed).tolist()[-1] == NEVER, "the fifth in a row: a failure says nothing of it"
+    for n, fresh, reason in ((1, True, FIRST), (2, False, AGAIN), (3, False, NEVER), (4, False, AGAIN)):
+        so_far = looks(replace(took, changed=changed).pick(np.arange(n)))
+        assert next_reasons(so_far, ints(0), np.array([fresh])).tolist() == [reason]
+        often = replace(so_far, often=np.ones(1, np.bool_))
+        wanted = OFTEN if reason == AGAIN else reason
+        assert next_reasons(often, ints(0), np.array([fresh])).tolist() == [wanted]
+
+
+def test_a_change_is_as_likely_as_before_by_the_time_that_has_passed() -> None:
+    """Resource 1 changed on both visits that could tell, resource 2 on none; they were a day apart."""
+    day_s = 86_400.0
+    at = np.repeat(np.arange(3) * day_s, 2) + 1.0
+    took = replace(
+        visits(*((1, float(t), 0.5, 0.0) for t in at)),
+        id=np.tile([1, 2], 3),
+        changed=np.tile([True, False], 3) & (at > day_s),
+    )
+    known = looks(took)
+    nothing = np.zeros(3)
+    often, seldom, never = p_changed(known, ints(0, 1, -1), nothing, 3 * day_s + 1.0).tolist()
+    assert (often, seldom, never) == pytest.approx((2.5 / 3.0, 0.5 / 3.0, 0.0))
+    later = p_changed(known, ints(1), nothing, 4 * day_s + 1.0)
+    assert later.tolist() == pytest.approx([1.0 - (2.5 / 3.0) ** 2])
+    once = looks(took.pick(ints(0, 1)))
+    assert p_changed(once, ints(0, 1, -1), np.array([0.3, 0.1, 0.0]), day_s).tolist() == [0.3, 0.1, 0.0]
+
+
+def load_with(place: Ints, *, p_twice: float = 0.0, p_trouble: float = 0.0) -> Load:
+    n = len(place)
+    page = np.full(n, -1)
+    return Load(place, np.arange(float(n)), page, np.full(n, p_twice), np.full(n, p_trouble))
 
 
 def own(samples: Samples, place: int) -> list[float]:
@@ -155,22 +214,33 @@ def own(samples: Samples, place: int) -> list[float]:
 
 
 def test_what_lies_between_visits_that_waited_for_their_host_is_its_rest() -> None:
-    """Ends at 1, 7, 13, 24: five seconds, five, and ten with a second look; the last was not due yet."""
+    """Ends at 1, 7, 13, 24: five seconds, five, and ten; the last was not due yet."""
     took = visits(
         (1, 1.0, 1.0, 0.0), (1, 7.0, 1.0, 0.0), (1, 13.0, 1.0, 0.0), (1, 24.0, 1.0, 0.0), (1, 37.0, 1.0, 36.0)
     )
     found = of(took, hosts(10.0))
-    assert own(found.rest_s, 0) == [5.0, 5.0, 10.0]
+    assert set(own(found.over_s, 0)) == {0.0, 5.0}
     assert found.base_s.tolist() == [5.0]
     assert own(found.took_s, 0) == [1.0] * 5
 
 
+def test_a_slow_answer_is_followed_by_a_longer_rest_by_the_rule() -> None:
+    """Twice as long as the answer took, where that is more than the host asks for: 3 s, 3, 8."""
+    took = visits((1, 1.0, 1.0, 0.0), (1, 5.0, 1.0, 0.0), (1, 12.0, 4.0, 0.0), (1, 21.0, 1.0, 0.0))
+    found = paces(took, hosts(3.0), ints(1), Rule(2.0, 2.0, 60.0), n_workers=9)
+    assert found.base_s.tolist() == [3.0]
+    assert set(own(found.over_s, 0)) == {0.0}
+    assert found.rule.rest_s(found.base_s, np.array([4.0])).tolist() == [8.0]
+
+
 def test_a_visit_that_may_have_waited_for_room_in_the_air_tells_of_no_rest() -> None:
-    busy = [(2, 100.0, 100.0, 0.0), (3, 100.0, 100.0, 0.0)]
-    took = visits((1, 1.0, 1.0, 0.0), (1, 20.0, 1.0, 0.0), (1, 39.0, 1.0, 0.0), (1, 58.0, 1.0, 0.0), *busy)
-    assert of(took, hosts(nan, nan, nan)).base_s[0] == 18.0
-    crowded = of(took, hosts(nan, nan, nan), n_workers=3)
-    assert crowded.base_s[0] == 2.0, "our own delay, since nothing else is known"
+    """Of three hosts never more than two were in the air; host 1 has its turn as soon as host 2 is done.
+    Where all three were there at once, nobody can have waited."""
+    rows = [(1, 1.0, 1.0, 0.0), (2, 9.0, 9.0, 0.0), (3, 12.0, 11.0, 0.0), (1, 10.0, 1.0, 0.0)]
+    rows += [(2, 22.0, 10.0, 0.0), (3, 24.0, 8.0, 0.0), (1, 23.0, 1.0, 0.0)]
+    assert set(own(of(visits(*rows), hosts(3.0, 3.0, 3.0)).over_s, 0)) == {0.0}
+    together = [*rows, (1, 40.0, 9.0, 99.0), (2, 40.0, 9.0, 99.0), (3, 40.0, 9.0, 99.0)]
+    assert 5.0 in own(of(visits(*together), hosts(3.0, 3.0, 3.0)).over_s, 0)
 
 
 def test_a_first_visit_asked_for_robots_first() -> None:
@@ -184,7 +254,7 @@ def test_what_was_seen_seldom_is_known_less_well() -> None:
     few, many = (Samples(ints(0), ints(n), np.tile([2.0, 2.0, 2.0, 10.0], n // 4)) for n in (4, 100))
     widths = []
     for samples in (few, many):
-        known = replace(even(np.ones(1), np.ones(1)), rest_s=samples)
+        known = replace(even(np.ones(1), np.ones(1)), over_s=samples)
         found = model_of([40], known).estimate(1)
         widths.append(found.high_s - found.low_s)
     assert widths[0] > 1.5 * widths[1]
@@ -199,15 +269,13 @@ def test_a_value_is_resampled_from_its_own_host_alone() -> None:
 
 
 def test_nothing_visited_is_a_guess_and_a_stranger_is_like_the_others() -> None:
-    nothing = paces(visits((9, 1.0, 1.0, 0.0)).pick(NO_HOSTS), hosts(), ints(0), min_delay_s=2.0, n_workers=9)
+    nothing = paces(visits((9, 1.0, 1.0, 0.0)).pick(NO_HOSTS), hosts(), ints(0), Rule(2.0), n_workers=9)
     assert nothing.guessed
-    assert (own(nothing.took_s, 0), own(nothing.rest_s, 0)) == ([GUESSED_S], [2.0])
+    assert (own(nothing.took_s, 0), nothing.base_s.tolist()) == ([GUESSED_S], [2.0])
     took = visits((1, 1.0, 1.0, 0.0), (1, 32.0, 1.0, 0.0), (1, 63.0, 1.0, 0.0), (1, 94.0, 1.0, 0.0))
-    found = paces(took, hosts(30.0), ints(1, 0), min_delay_s=2.0, n_workers=64)
+    found = paces(took, hosts(30.0), ints(1, 0), Rule(2.0), n_workers=64)
     assert found.known.tolist() == [True, False]
-    model = Model(
-        Load(ints(1, 1, 1), np.arange(3.0), ints(0, 0, 0), np.zeros(3, np.bool_)), found, asks_robots=False
-    )
+    model = Model(load_with(ints(1, 1, 1)), found, np.zeros(2), asks_robots=False)
     assert model.estimate(8).middle_s == pytest.approx(63.0)
 
 
@@ -219,20 +287,58 @@ def even(took_s: Floats, rest_s: Floats, *, p_trouble: float = 0.0) -> Paces:
     n = len(took_s)
     one = np.ones(n, np.int64)
     return Paces(
+        rule=Rule(0.0),
         took_s=Samples(np.arange(n), one, took_s),
-        rest_s=Samples(np.arange(n), one, rest_s),
+        over_s=Samples(np.arange(n), one, np.zeros(n)),
         base_s=rest_s,
+        robots_s=took_s,
         p_trouble=np.full(n, p_trouble),
+        trouble_s=np.full(n, 60.0),
         n_failures=np.zeros(n, np.int64),
         known=np.ones(n, np.bool_),
+        pages=Samples(NO_HOSTS, NO_HOSTS, np.zeros(1)),
+        looks=looks(visits((1, 1.0, 1.0, 0.0)).pick(NO_HOSTS)),
     )
 
 
 def model_of(n_each: list[int], known: Paces, *, asks_robots: bool = False) -> Model:
     place = np.repeat(np.arange(len(n_each)), n_each)
     none = np.zeros(len(place), np.int64)
-    load, _ = load_of(place, np.arange(len(place), dtype=np.float64), none, none > 0)
-    return Model(load, known, asks_robots=asks_robots)
+    key = np.arange(len(place), dtype=np.float64)
+    load, _ = load_of(known, place, key, none, none > 0, np.zeros(len(place)), 0.0)
+    return Model(load, known, np.zeros(len(n_each)), asks_robots=asks_robots)
+
+
+def test_the_estimate_is_what_most_rounds_come_near_to() -> None:
+    assert near(np.full(200, 100.0)) == pytest.approx(100.0)
+    heaps = np.concatenate([np.full(110, 100.0), np.full(90, 160.0)])
+    assert near(heaps) == pytest.approx(100.0)
+    assert near(270.0 - heaps) == pytest.approx(170.0)
+    assert near(np.array([100.0, 120.0, 121.0])) == pytest.approx(np.mean([0.85 * 121.0, 1.15 * 100.0]))
+
+
+def test_a_host_that_is_left_alone_yet_begins_later() -> None:
+    model = model_of([2, 1], even(np.ones(2), np.full(2, 4.0)))
+    assert model.estimate(2).middle_s == 6.0
+    assert replace(model, ready_s=np.array([0.0, 30.0])).estimate(2).middle_s == 31.0
+
+
+def test_our_own_work_keeps_a_visits_room_in_the_air() -> None:
+    """One worker and ten hosts: half a second of ours before each visit is five seconds of the round."""
+    known = even(np.ones(10), np.full(10, 2.0))
+    known = replace(known, over_s=Samples(np.arange(10), np.ones(10, np.int64), np.full(10, 0.5)))
+    assert model_of([1] * 10, known).estimate(1).middle_s == pytest.approx(15.0)
+
+
+def test_a_page_takes_as_long_as_it_did_more_likely_than_as_long_as_others_of_its_host() -> None:
+    """Page 1 always takes 9 s and the other nine of its host 1 s; all were visited four times."""
+    rows = [(1, 20.0 * i, 9.0 if i % 10 == 0 else 1.0, 0.0) for i in range(1, 41)]
+    found = of(replace(visits(*rows), id=np.arange(1, 41) % 10 + 1), hosts(2.0))
+    for page, took_s in ((1, 9.0), (2, 1.0)):
+        load, _ = load_of(found, ints(0), np.zeros(1), ints(page), np.zeros(1, np.bool_), np.zeros(1), 999.0)
+        drawn = [taken[0] for taken, _ in Model(load, found, np.zeros(1), asks_robots=False)._draws(200)]
+        assert 0.7 < np.mean(np.array(drawn) - min(own(found.over_s, 0)) >= took_s) <= 1.0
+        assert np.median(drawn) == pytest.approx(took_s + np.median(own(found.over_s, 0)), abs=1.0)
 
 
 def test_a_round_is_as_long_as_its_slowest_host() -> None:
@@ -280,10 +386,28 @@ def test_a_host_that_fails_is_left_alone_for_longer_each_time() -> None:
     calm = model_of([3], even(np.array([1.0]), np.array([2.0]))).estimate(1)
     failing = model_of([3], even(np.array([1.0]), np.array([2.0]), p_trouble=1.0)).estimate(1)
     assert calm.middle_s == 7.0
-    assert failing.middle_s == pytest.approx(3.0 + 67.5 + 135.0)
+    assert failing.middle_s == pytest.approx(3.0 + 60.0 + 120.0)
 
 
 def test_what_failed_before_fails_again_more_likely_than_not() -> None:
-    known = even(np.array([1.0]), np.array([2.0]))
-    load = Load(ints(0, 0), np.arange(2.0), ints(8, 0), np.zeros(2, np.bool_))
-    assert Model(load, known, asks_robots=False).estimate(1).middle_s == pytest.approx(2.0 + 67.5)
+    """Page 1 failed eight times in a row, the others of its host never: that says little of them."""
+    rows = [(1, 600.0 * i, 1.0, 600.0 * i) for i in range(1, 25)]
+    page = np.arange(24) % 3 + 1
+    took = replace(visits(*rows), id=page, troubled=page == 1)
+    found = of(took, hosts(2.0))
+    load, _ = load_of(
+        found, ints(0, 0, 0, 0), np.arange(4.0), ints(1, 2, 3, 9), np.zeros(4, np.bool_), np.zeros(4), 2e4
+    )
+    p_first = (1 + 1 / 17) / 18  # one in seventeen visits was the first of a failure, here and everywhere
+    assert load.p_trouble.tolist() == pytest.approx([9 / 10, p_first / 9, p_first / 9, p_first])
+
+
+def test_what_was_well_before_fails_again_as_often_as_its_failures_stayed() -> None:
+    """Page 1 is flaky: it failed three times, and was well right after twice."""
+    troubled = np.array([True, False, True, False, True])
+    took = replace(visits(*((1, 600.0 * i, 1.0, 0.0) for i in range(5))), id=np.ones(5, np.int64))
+    known = looks(replace(took, troubled=troubled))
+    assert known.p_stays == 1 / 4
+    assert p_fails(known, ints(0), np.zeros(1)).tolist() == pytest.approx([(0 + 1 / 4) / 3])
+    down = looks(replace(took, troubled=np.arange(5) > 0))
+    assert p_fails(down, ints(0), np.zeros(1)).tolist() == pytest.approx([(3 + 4 / 5) / 4])

@@ -13,10 +13,13 @@ from recrawl.app.rows import Row
 from recrawl.app.watchlist import Choice, chosen
 from recrawl.contracts import Store
 from recrawl.errors import BadInputError, BadUrlError
-from recrawl.model import Bools, Floats, Hosts, Ints, Planned
+from recrawl.evaluate.card.rates import gammas
+from recrawl.model import Bools, Floats, Hosts, Ints, Planned, Prospects
+from recrawl.observe.pacing import MAX_SLOW_S
 from recrawl.schedule.capacity.estimate import Estimate, Model, load_of
-from recrawl.schedule.capacity.paces import Paces, paces
+from recrawl.schedule.capacity.paces import Paces, Rule, paces
 from recrawl.schedule.capacity.paper import USUAL_DELAY_S, USUAL_TOOK_S, Packed, packed
+from recrawl.schedule.capacity.samples import places
 from recrawl.urls import host_key, is_file_url, parsed, resource_url
 
 if TYPE_CHECKING:
@@ -33,7 +36,6 @@ class Asked:
 
     place: Ints
     key: Floats
-    n_failures: Ints
     fresh: Bools
     id: Ints  # 0: not watched
 
@@ -46,19 +48,40 @@ class Known:
     names: tuple[str, ...]
     paces: Paces
     n_took: int
+    now: float
+    prospects: Prospects | None  # where nothing was ever visited twice, and forecasts are all there is
 
     def model(self, asked: Asked, *, asks_robots: bool = True) -> tuple[Model, Ints]:
-        """With the row of each of its visits."""
-        load, order = load_of(asked.place, asked.key, asked.n_failures, asked.fresh)
-        return Model(load, self.paces, asks_robots=asks_robots), order
+        """Of a round that begins now; with the row of each of its visits."""
+        p_changed = _forecast(self.prospects, asked.id, self.now)
+        load, order = load_of(self.paces, asked.place, asked.key, asked.id, asked.fresh, p_changed, self.now)
+        ready_s = np.zeros(len(self.names))
+        ready_s[: len(self.hosts.id)] = np.maximum(self.hosts.gate_at - self.now, 0.0)
+        return Model(load, self.paces, ready_s, asks_robots=asks_robots), order
 
 
 def known(house: House, strangers: Sequence[str] = ()) -> Known:
     hosts, took = house.store.hosts(), house.store.took(N_TOOK)
     fetching = house.config.fetching
     group = np.concatenate([hosts.id, np.zeros(len(strangers), np.int64)])
-    found = paces(took, hosts, group, min_delay_s=fetching.min_delay, n_workers=fetching.concurrency)
-    return Known(hosts, (*hosts.name, *strangers), found, len(took))
+    rule = Rule(fetching.min_delay, fetching.slow_factor, MAX_SLOW_S)
+    found = paces(took, hosts, group, rule, n_workers=fetching.concurrency)
+    prospects = house.store.prospects() if np.isnan(found.looks.p_changed) else None
+    return Known(hosts, (*hosts.name, *strangers), found, len(took), house.clock.now(), prospects)
+
+
+def _forecast(prospects: Prospects | None, ids: Ints, now: float) -> Floats:
+    """How likely each has changed by now; 0: nothing is forecast."""
+    p = np.zeros(len(ids))
+    if prospects is None:
+        return p
+    at = places(ids, prospects.id)
+    row = at[at >= 0]
+    per_day, since_s = prospects.per_day[row], now - prospects.since_at[row]
+    with np.errstate(invalid="ignore"):
+        forecasts = gammas(prospects.p_changed[row], per_day, prospects.gap_s[row])
+        p[at >= 0] = np.nan_to_num(1.0 - forecasts.survival(np.maximum(since_s, 0.0)))
+    return p
 
 
 def due_by(planned: Planned, hosts: Hosts, now: float) -> Asked:
@@ -68,7 +91,7 @@ def due_by(planned: Planned, hosts: Hosts, now: float) -> Asked:
 
 def _of(planned: Planned, hosts: Hosts) -> Asked:
     place = np.searchsorted(hosts.id, planned.group)
-    return Asked(place, planned.due_at, planned.n_failures, planned.fresh, planned.id)
+    return Asked(place, planned.due_at, planned.fresh, planned.id)
 
 
 def watched(store: Store, choice: Choice, hosts: Hosts) -> Asked:
@@ -98,7 +121,6 @@ def listed(hosts: Hosts, urls: Iterable[str]) -> tuple[Asked, list[str]]:
     asked = Asked(
         place=np.array(found, np.int64),
         key=np.arange(n, dtype=np.float64),
-        n_failures=none,
         fresh=none > 0,
         id=none,
     )

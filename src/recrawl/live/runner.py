@@ -107,6 +107,7 @@ class Runner:
         try:
             await self._call(self.loop.start, began_at)
             while not self._stopping.is_set() and self._problem is None:
+                self._news.clear()  # before anything is asked: what comes meanwhile ends the pause
                 now = self.clock.now()
                 if now >= until_at:
                     break
@@ -138,6 +139,7 @@ class Runner:
             await self._lacking()
             self._take_off(await claimed(resource, loop=self.loop, worker=self._worker, clock=self.clock))
             while self._busy() and self._problem is None:
+                self._news.clear()
                 await self._pause(self.look_again_s * self.clock.speed)
         finally:
             self._watchers.remove(landed.append)
@@ -267,7 +269,6 @@ class Runner:
         return bool(self._flying or self._down or self._recording)
 
     async def _pause(self, seconds: float) -> None:
-        self._news.clear()
         await pause(max(seconds, 0.0), clock=self.clock, until=self._news)
 
     async def _land(self) -> None:

@@ -8,20 +8,24 @@ page.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
 from recrawl.model import Bools, Floats, Ints
 from recrawl.schedule.capacity.line import ends
+from recrawl.schedule.capacity.looks import next_reasons, p_fails
+from recrawl.schedule.capacity.looks import p_changed as changed_by
 from recrawl.schedule.capacity.paces import Paces
-from recrawl.schedule.retry import FIRST_HOST_S, LONGEST_S
+from recrawl.schedule.capacity.samples import places
+from recrawl.schedule.retry import LONGEST_S
 
 MOST_DRAWS, FEWEST_DRAWS = 200, 20
 N_VISITS = 2_000_000  # in all draws together
 LOW, HIGH = 0.05, 0.95
-MIDDLE_SPREAD = 1.125  # hosts in trouble are left alone for up to a quarter more, by their names
+NEAR = 0.15
+ALIKE = 0.02  # of the draws: so many more or less decide nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +34,50 @@ class Load:
 
     place: Ints
     key: Floats  # the order in line: when it is due
-    n_failures: Ints  # of the resource, in a row so far
-    fresh: Bools  # it never changed so far
+    page: Ints  # its place among the resources that were visited before; -1: it was not
+    p_twice: Floats  # that it is looked at twice
+    p_trouble: Floats
 
     def __len__(self) -> int:
         return len(self.place)
 
     def only(self, rows: Bools) -> Load:
-        return Load(self.place[rows], self.key[rows], self.n_failures[rows], self.fresh[rows])
+        return Load(
+            self.place[rows], self.key[rows], self.page[rows], self.p_twice[rows], self.p_trouble[rows]
+        )
 
 
-def load_of(place: Ints, key: Floats, n_failures: Ints, fresh: Bools) -> tuple[Load, Ints]:
-    """In the order that a load has; and which row became which."""
+def load_of(
+    paces: Paces, place: Ints, key: Floats, ids: Ints, fresh: Bools, p_changed: Floats, now: float
+) -> tuple[Load, Ints]:
+    """In the order that a load has; and which row became which. `ids` are the resources' (0: not watched),
+    `fresh` those that were visited and never found changed; `p_changed` is a forecast, for when there is
+    nothing else to go by."""
+    of = paces.looks
+    page = places(ids, of.id)
+    chance = changed_by(of, page, p_changed, now)
+    p_twice = chance * np.array(paces.p_twice)[next_reasons(of, page, fresh)]
+    p_trouble = p_fails(of, page, paces.p_trouble[place])
     order = np.lexsort((key, place))
-    return Load(place[order], key[order], n_failures[order], fresh[order]), order
+    return Load(place[order], key[order], page[order], p_twice[order], p_trouble[order]), order
+
+
+def near(round_s: Floats) -> float:
+    """What as many as can be come near to, within 15 %.
+
+    A minute's rest comes or does not, and a second look at a host that wants 20 seconds; the middle of two
+    heaps is near to neither of them.
+    """
+    ended_s = np.sort(round_s)
+    at_s = np.sort(np.concatenate([(1.0 - NEAR) * ended_s, (1.0 + NEAR) * ended_s]))
+    until = np.searchsorted(ended_s, at_s / (1.0 - NEAR) * (1.0 + 1e-9), side="right")
+    n_near = until - np.searchsorted(ended_s, at_s / (1.0 + NEAR) * (1.0 - 1e-9))
+    good = n_near >= n_near.max() - ALIKE * len(ended_s)
+    best = np.flatnonzero(good)
+    others, chosen = np.flatnonzero(~good), best[len(best) // 2]
+    first = others[others < chosen].max(initial=-1) + 1
+    last = others[others > chosen].min(initial=len(at_s)) - 1
+    return float((at_s[first] + at_s[last]) / 2.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +90,7 @@ class Slow:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of 100 rounds 90 should take between `low_s` and `high_s`."""
+    """Of 100 rounds 90 should take between `low_s` and `high_s`; to `middle_s` most of them come near."""
 
     low_s: float
     middle_s: float
@@ -73,6 +107,7 @@ class Model:
 
     load: Load
     paces: Paces
+    ready_s: Floats  # by the places of hosts: how long each is left alone yet
     seed: int = 0
     asks_robots: bool = True
 
@@ -100,13 +135,14 @@ class Model:
         alone: list[Floats] = []
         busy_s = 0.0
         for took_s, rest_s in self._draws(n_draws):
-            ready_s = np.zeros(len(place))
+            ready_s = self.ready_s[place]
             lasts.append(ends(first, self.load.key, took_s, rest_s, ready_s, n_workers)[first[1:] - 1])
             alone.append(ends(first, self.load.key, took_s, rest_s, ready_s, len(place))[first[1:] - 1])
             busy_s += float(took_s.sum()) / n_draws
         last_s, alone_s = np.median(lasts, axis=0), np.median(alone, axis=0)
         round_s = np.array([draw.max() for draw in lasts])
-        low_s, middle_s, high_s = np.quantile(round_s, [LOW, 0.5, HIGH]).tolist()
+        low_s, high_s = np.quantile(round_s, [LOW, HIGH]).tolist()
+        middle_s = min(max(near(round_s), low_s), high_s)
         slowest = np.argsort(-last_s, kind="stable")[:n_slowest].tolist()
         return Estimate(
             low_s=low_s,
@@ -129,9 +165,7 @@ class Model:
         draws = list(self._draws(self.few_draws))
 
         def fits(n_workers: int) -> bool:
-            took = [
-                ends(first, self.load.key, *draw, np.zeros(len(place)), n_workers).max() for draw in draws
-            ]
+            took = [ends(first, self.load.key, *draw, self.ready_s[place], n_workers).max() for draw in draws]
             return bool(np.quantile(took, HIGH) <= within_s)
 
         if not fits(len(place)):
@@ -153,12 +187,12 @@ class Model:
         if not len(self.load):
             return np.zeros(0, dtype=np.bool_)
         end_s = [
-            ends(first, self.load.key, *draw, np.zeros(len(place)), len(place))
+            ends(first, self.load.key, *draw, self.ready_s[place], len(place))
             for draw in self._draws(self.few_draws)
         ]
         chosen = np.asarray(np.quantile(end_s, HIGH, axis=0) <= within_s)
         for _ in range(12):
-            rest = Model(self.load.only(chosen), self.paces, self.seed, self.asks_robots)
+            rest = replace(self, load=self.load.only(chosen))
             took_s = rest.estimate(n_workers, n_draws=self.few_draws).high_s
             if took_s <= within_s:
                 break
@@ -179,19 +213,31 @@ class Model:
             if len(known):  # whom nobody knows is like one of those that are known, another one each time
                 like[strange] = rng.choice(known, int(strange.sum()))
             row = np.repeat(like, n_each)
-            taken, rests = self.paces.took_s.resampled(rng), self.paces.rest_s.resampled(rng)
-            took_s, rest_s = taken.drawn(row, rng), rests.drawn(row, rng)
-            twice = self.load.fresh & (rng.random(len(row)) < self.paces.p_second)
-            rest_s[twice] += self.paces.base_s[row[twice]] + taken.drawn(row[twice], rng)
+            page = np.where(np.repeat(strange, n_each), -1, self.load.page)
+            took_s = self._taken(row, page, rng)
+            rest_s = self.paces.rule.rest_s(self.paces.base_s[row], took_s)
+            over_s = self.paces.over_s.resampled(rng).drawn(row, rng)
+            trouble_s = self._trouble_s(row, first, rng)
+            twice = (rng.random(len(row)) < self.load.p_twice) & (trouble_s == 0.0)
+            # our own work and a second look keep a visit's room in the air, too
+            taken_s = np.maximum(over_s + np.where(twice, 2.0 * took_s + rest_s, took_s), 0.0)
             if self.asks_robots:
-                took_s[first[:-1]] += taken.drawn(like, rng) + self.paces.base_s[like]
-            yield took_s, np.maximum(rest_s, self._trouble_s(row, first, rng))
+                asked_s = self.paces.robots_s[like]
+                taken_s[first[:-1]] += asked_s + self.paces.rule.rest_s(self.paces.base_s[like], asked_s)
+            yield taken_s, np.maximum(rest_s, trouble_s)
+
+    def _taken(self, row: Ints, page: Ints, rng: np.random.Generator) -> Floats:
+        """Each time that the page was visited counts as much as all of its host together."""
+        took_s = self.paces.took_s.resampled(rng).drawn(row, rng)
+        seen = page >= 0
+        n = self.paces.pages.n[page[seen]]
+        own = np.flatnonzero(seen)[rng.random(len(n)) * (n + 1.0) < n]
+        took_s[own] = self.paces.pages.drawn(page[own], rng)
+        return took_s
 
     def _trouble_s(self, row: Ints, first: Ints, rng: np.random.Generator) -> Floats:
         """How long hosts are left alone because they failed: longer each time in a row."""
-        failed = self.load.n_failures
-        p = np.where(failed > 0, (failed + 1.0) / (failed + 2.0), self.paces.p_trouble[row])
-        troubled = rng.random(len(row)) < p
+        troubled = rng.random(len(row)) < self.load.p_trouble
         if not troubled.any():
             return np.zeros(len(row))
         index = np.arange(len(row))
@@ -199,5 +245,5 @@ class Model:
         good = np.maximum(np.maximum.accumulate(np.where(troubled, -1, index)), begin - 1)
         n_row = index - good
         n_row = n_row + np.where(good < begin, self.paces.n_failures[row], 0)
-        gap_s = FIRST_HOST_S * MIDDLE_SPREAD * 2.0 ** np.minimum(n_row - 1, 20)
+        gap_s = self.paces.trouble_s[row] * 2.0 ** np.minimum(n_row - 1, 20)
         return np.where(troubled, np.minimum(gap_s, LONGEST_S), 0.0)

@@ -1,10 +1,10 @@
 """How long visits keep their hosts, from those that were made.
 
-A visit that was due before the one before it had ended was waiting for its host: from the end of the one to
-the beginning of the other is all that lies between two visits, the delay that the host asks for, what a slow
-server is spared, and our own work. Where a visit may have waited for room in the air instead, or for the
-budget, it says nothing. After a resource's first change there is often a second look; those are apart, since
-they come once.
+After a visit its host is left alone by a rule: as long as it asks for, no less than our own delay, and longer
+where it took long to answer. A visit that was due before the one before it had ended was waiting for its
+host; what lies between the two beyond the rule is our own work, and whatever else keeps that host. Where a
+visit may have waited for room in the air instead, or for the budget, it says nothing. What lies between is
+longer after a second look, too; those are apart, since they come at certain changes only.
 """
 
 from __future__ import annotations
@@ -14,35 +14,31 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.model import Bools, Floats, Hosts, Ints, Took
+from recrawl.schedule.capacity.looks import NEVER, Looks, again, looks, reasons
+from recrawl.schedule.capacity.samples import Samples, placed, places, samples, spread
+from recrawl.schedule.retry import FIRST_HOST_S, host_gap_s
 
 GUESSED_S = 2.0  # how long a visit takes, where none was ever made
-N_OWN = 3  # times between visits, from which on a host speaks for itself
-N_EXTRA = 64
+N_OWN = 3  # times between visits at a host, from which on a host may speak for itself
 N_EACH = 256  # the newest of each host
+N_PAGE = 4  # … of each page
+P_TWICE = (0.0, 0.8, 0.15, 0.75)  # on living webs, by the reason; counts as much as so many visits do
+N_USUAL = 4.0
+N_ENOUGH = 32  # … of all hosts, from rounds with room for everybody: the others' need not be asked
+N_OVER = 256  # the newest of all hosts: the machine may have more to do now than it had
+APART_S = 600.0  # a pause so long ends a round
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
-    """Of each host some values, one host's after the other's; at the end those that several may share."""
+class Rule:
+    """How long a host is left alone that took so long to answer."""
 
-    start: Ints
-    n: Ints
-    values: Floats
+    min_delay_s: float
+    slow_factor: float = 0.0
+    most_slow_s: float = np.inf
 
-    def drawn(self, place: Ints, rng: np.random.Generator) -> Floats:
-        chosen = self.start[place] + (rng.random(len(place)) * self.n[place]).astype(np.int64)
-        return np.asarray(self.values[chosen])
-
-    def resampled(self, rng: np.random.Generator) -> Samples:
-        """As they might have come: a host of which there are few is known less well than they look alike."""
-        start, first = np.unique(self.start, return_index=True)
-        n = np.repeat(self.n[first], self.n[first])
-        chosen = np.repeat(start, self.n[first]) + (rng.random(len(n)) * n).astype(np.int64)
-        return Samples(self.start, self.n, self.values[chosen])
-
-    def means(self) -> Floats:
-        summed = np.concatenate([[0.0], np.cumsum(self.values)])
-        return np.asarray((summed[self.start + self.n] - summed[self.start]) / self.n)
+    def rest_s(self, base_s: Floats, took_s: Floats) -> Floats:
+        return np.maximum(base_s, np.minimum(self.slow_factor * took_s, self.most_slow_s))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,149 +46,165 @@ class Paces:
     """Of some hosts, by their places. Those that were never visited are `known` False; what they have here is
     a guess, or what the others have."""
 
+    rule: Rule
     took_s: Samples  # of a page, robots.txt not with it
-    rest_s: Samples
-    base_s: Floats  # of the rests, the plain ones
-    p_trouble: Floats
+    over_s: Samples  # what lies between two visits, beyond what the rule asks for
+    base_s: Floats  # what the rule asks for after a visit that took no time
+    robots_s: Floats  # how long robots.txt takes
+    p_trouble: Floats  # of a page that did not fail the last time
+    trouble_s: Floats  # how long the host is left alone after the first failure in a row
     n_failures: Ints  # in a row, so far
     known: Bools
-    p_second: float = 0.0  # that a visit to what never changed is followed by a second look
+    pages: Samples  # of each resource that was visited, by its place in `looks`
+    looks: Looks
+    p_twice: tuple[float, ...] = P_TWICE  # that a change is looked at twice, by the reason to
     guessed: bool = False  # nothing was ever visited
 
 
-def paces(took: Took, hosts: Hosts, group: Ints, *, min_delay_s: float, n_workers: int) -> Paces:
+def paces(took: Took, hosts: Hosts, group: Ints, rule: Rule, *, n_workers: int) -> Paces:
     """Of the hosts with these numbers; 0: a host that the store does not know."""
     took = took.pick(np.lexsort((took.at, took.group)))
-    took = took.pick(_newest(took.group))
-    place = _places(took.group, group)
-    rest = _placed(hosts.rest_s, hosts.id, group, np.nan)
-    n_failures = _placed(hosts.n_failures.astype(np.float64), hosts.id, group, 0.0).astype(np.int64)
+    took = took.pick(_newest(took.group, N_EACH))
+    place = places(took.group, group)
+    found = looks(took)
+    rest = placed(hosts.rest_s, hosts.id, group, np.nan)
+    n_failures = placed(hosts.n_failures.astype(np.float64), hosts.id, group, 0.0).astype(np.int64)
     rest[n_failures > 0] = np.nan  # that is how long it is left alone in trouble
+    first_s = np.array([host_gap_s(1, name) for name in hosts.name])
 
-    between_s, apart = _between(took, n_workers)
+    after_s = _after(took)
     base = np.full(len(group), np.inf)
-    fits = ~np.isnan(between_s) & (place >= 0)
-    np.minimum.at(base, place[fits], between_s[fits])
+    fits = ~np.isnan(after_s) & (place >= 0)
+    np.minimum.at(base, place[fits], after_s[fits])
     base = np.fmin(base, rest)
-    everybody_s = float(np.median(base[np.isfinite(base)])) if np.isfinite(base).any() else min_delay_s
-    base = np.where(np.isfinite(base), np.maximum(base, min_delay_s), max(everybody_s, min_delay_s))
+    everybody_s = float(np.median(base[np.isfinite(base)])) if np.isfinite(base).any() else rule.min_delay_s
+    base = np.maximum(np.where(np.isfinite(base), base, everybody_s), rule.min_delay_s)
 
-    usual_s = float(np.median(took.took_s)) if len(took) else GUESSED_S
-    here = np.where(place >= 0, base[place] if len(base) else 0.0, min_delay_s)
-    # A second look is another rest and another fetch; more than that is no rest of the host's.
-    fits &= between_s <= 3.0 * here + 3.0 * usual_s + 1.0
-    found, might = _first_changes(took)
-    after = np.concatenate([[False], found[:-1]])[: len(took)]
-    p_second = _p_second(np.where(fits, between_s, np.nan), here, found, might, after)
-    fits &= ~after  # those are drawn where a first change may come
-    page_s = np.where(apart & (took.took_s > here), (took.took_s - here) / 2.0, took.took_s)
+    here = np.where(place >= 0, base[place] if len(base) else 0.0, rule.min_delay_s)
+    page_s, robots_s = _pages(took, place, here, len(group), rule)
+    asked_s = rule.rest_s(here, page_s)
+    over_s = after_s - asked_s
+    reason = reasons(took)
+    twice = (reason != NEVER) & (over_s > 0.5 * (asked_s + page_s))  # half of what a second look takes
+    usual_s = float(np.median(page_s)) if len(took) else GUESSED_S
+    crowded, limited = _crowded(took, np.where(twice, over_s, 0.0), n_workers)
+    fits &= ~crowded
+    fits &= over_s <= 2.0 * here + 3.0 * usual_s + 1.0  # more than that is no rest of the host's
+    reason, found = again(took, found, reason, twice & fits)
+    told, fits = fits & (reason != NEVER), fits & (reason == NEVER)
+    if (fits & ~limited).sum() >= N_ENOUGH:
+        fits &= ~limited
     known = np.zeros(len(group), dtype=np.bool_)
     known[place[place >= 0]] = True
-    n_troubled = np.bincount(place[place >= 0], took.troubled[place >= 0], len(group))
-    n_visits = np.bincount(place[place >= 0], minlength=len(group))
-    p_usual = float(took.troubled.mean()) if len(took) else 0.0
-    extra_s = _spread((between_s - here)[fits])
+    by_id = np.argsort(took.id, kind="stable")
+    newest = by_id[_newest(took.id[by_id], N_PAGE)]
+    n_calm, n_onsets = _onsets(took, place, len(group), found)
     return Paces(
-        took_s=_samples(place, page_s, len(group), _spread(page_s) if len(took) else np.array([GUESSED_S])),
-        rest_s=_rests(place[fits], np.maximum(between_s[fits], here[fits]), base, extra_s),
+        rule=rule,
+        took_s=samples(place, page_s, len(group), spread(page_s) if len(took) else np.array([GUESSED_S])),
+        over_s=_overs(place[fits], over_s[fits], took.at[fits], len(base)),
         base_s=base,
-        p_trouble=(n_troubled + p_usual) / (n_visits + 1.0),
+        robots_s=np.where(np.isnan(robots_s), usual_s, robots_s),
+        p_trouble=(n_onsets + found.p_onset) / (n_calm + 1.0),
+        trouble_s=placed(first_s, hosts.id, group, 1.125 * FIRST_HOST_S),
         n_failures=n_failures,
         known=known,
-        p_second=p_second,
+        pages=samples(
+            np.searchsorted(found.id, took.id[newest]), page_s[newest], len(found.id), np.array([usual_s])
+        ),
+        looks=found,
+        p_twice=tuple(_share(twice, told & (reason == why), p) for why, p in enumerate(P_TWICE)),
         guessed=not len(took),
     )
 
 
-def _between(took: Took, n_workers: int) -> tuple[Floats, Bools]:
-    """From the visit before at the same host, NaN where that says nothing; and which visits were not made
-    right after another, so that robots.txt may have been asked for first."""
+def _share(twice: Bools, told: Bools, usual: float) -> float:
+    return float(((twice & told).sum() + N_USUAL * usual) / (told.sum() + N_USUAL))
+
+
+def _after(took: Took) -> Floats:
+    """From each visit until the next one at its host, NaN where that says nothing."""
     n = len(took)
-    began_at = took.at - took.took_s
-    after = np.zeros(n, dtype=np.bool_)
-    after[1:] = took.group[1:] == took.group[:-1]
-    before_at = np.concatenate([[np.nan], took.at[:-1]])[:n]
-    calm = ~np.concatenate([[True], took.troubled[:-1]])[:n]
-    in_the_air = np.searchsorted(np.sort(began_at), began_at) - np.searchsorted(np.sort(took.at), began_at)
+    began_at = np.append(took.at[1:] - took.took_s[1:], np.nan)[:n]
+    follows = np.append(took.group[1:] == took.group[:-1], False)[:n]
     with np.errstate(invalid="ignore"):
-        waited = after & (took.due_at <= before_at)
-        between_s = np.where(waited & calm & (in_the_air < n_workers - 1), began_at - before_at, np.nan)
-        apart = ~after | (began_at - before_at > 600.0)
-    between_s[between_s < 0.0] = np.nan
-    return between_s, apart
+        waited = follows & (np.append(took.due_at[1:], np.nan)[:n] <= took.at) & ~took.troubled
+        after_s = np.where(waited, began_at - took.at, np.nan)
+    after_s[~(after_s >= 0.0)] = np.nan
+    return after_s
 
 
-def _first_changes(took: Took) -> tuple[Bools, Bools]:
-    """Which visits found their resource's first change, and which might have: of rows in the order of each
-    resource's times. Its first visit has nothing to compare with."""
-    index = np.arange(len(took))
-    ids, first, inverse = np.unique(took.id, return_index=True, return_inverse=True)
-    changed = np.full(len(ids), len(took))
-    np.minimum.at(changed, inverse[took.changed], index[took.changed])
-    return index == changed[inverse], (index <= changed[inverse]) & (index != first[inverse])
+def _crowded(took: Took, longer_s: Floats, n_workers: int) -> tuple[Bools, Bools]:
+    """After which visits the next one of the host may have waited for room in the air; and which visits are
+    of rounds in which some may have.
+
+    It began when as many were in the air as ever were in that round, and never were all its hosts there at
+    once. How many workers there were then is not known; those of now say only whether one at a time was all
+    that there was room for. `longer_s`: how much longer a visit kept its room.
+    """
+    n = len(took)
+    if not n:
+        return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
+    began_at, free_at = took.at - took.took_s, took.at + longer_s
+    order = np.argsort(began_at, kind="stable")
+    ended_at = np.maximum.accumulate(free_at[order])
+    turn = np.cumsum(np.append(False, began_at[order][1:] > ended_at[:-1] + APART_S))
+    in_the_air = np.arange(1, n + 1) - np.searchsorted(np.sort(free_at), began_at[order], side="right")
+    most = np.zeros(turn[-1] + 1, np.int64)
+    np.maximum.at(most, turn, in_the_air)
+    pairs = np.unique(np.stack([turn, took.group[order]]), axis=1)
+    limited = (most < np.bincount(pairs[0], minlength=len(most))) & (most >= min(n_workers, 2))
+    within, crowded = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    within[order] = limited[turn]
+    crowded[order] = limited[turn] & (in_the_air >= most[turn])
+    return np.append(crowded[1:], False), within
 
 
-def _p_second(between_s: Floats, here: Floats, found: Bools, might: Bools, after: Bools) -> float:
-    """How likely a resource that never changed is looked at twice: that it changes, and that this is worth a
-    second look, which shows in a rest of nearly twice the length."""
-    told = after & ~np.isnan(between_s)
-    if not might.any() or not told.any():
-        return 0.0
-    return float(found.sum() / might.sum() * np.mean(between_s[told] > 1.8 * here[told]))
+def _pages(took: Took, place: Ints, here: Floats, n_hosts: int, rule: Rule) -> tuple[Floats, Floats]:
+    """How long each page took, without the robots.txt that may have been asked for first, where a visit was
+    not made right after another; and how long robots.txt takes at each host: as long as its pages do."""
+    n = len(took)
+    before_at = np.concatenate([[np.nan], took.at[:-1]])[:n]
+    after = np.concatenate([[False], took.group[1:] == took.group[:-1]])[:n]
+    apart = ~after | (took.at - took.took_s - before_at > APART_S)
+    robots_s = np.full(n_hosts, np.nan)
+    plain = ~apart & (place >= 0)
+    order = np.lexsort((took.took_s[plain], place[plain]))
+    where, first, n_each = np.unique(place[plain][order], return_index=True, return_counts=True)
+    robots_s[where] = took.took_s[plain][order][first + (n_each - 1) // 2]
+    mixed = apart & (took.took_s > here)
+    asked_s = np.where(place >= 0, robots_s[place] if n_hosts else np.nan, np.nan)
+    page_s = took.took_s - asked_s - rule.rest_s(here, asked_s)
+    page_s = np.where(np.isnan(page_s), (took.took_s - here) / 2.0, np.maximum(page_s, asked_s / 2.0))
+    page_s = np.where(mixed, page_s, took.took_s)
+    lone = np.isnan(robots_s)[place] & (place >= 0) if n_hosts else np.zeros(n, np.bool_)
+    robots_s[place[lone]] = page_s[lone]
+    return page_s, robots_s
 
 
-def _samples(place: Ints, values: Floats, n_hosts: int, otherwise: Floats) -> Samples:
-    """Each host's own; where it has none, all have those that are common."""
-    own = place >= 0
-    order = np.argsort(place[own], kind="stable")
-    n = np.bincount(place[own], minlength=n_hosts)
-    start = np.cumsum(n) - n
-    held = np.concatenate([values[own][order], otherwise])
-    none = n == 0
-    return Samples(np.where(none, int(own.sum()), start), np.where(none, len(otherwise), n), held)
+def _onsets(took: Took, place: Ints, n_hosts: int, found: Looks) -> tuple[Ints, Ints]:
+    """Of each host, how many visits might have been the first of a failure, and how many were."""
+    host = np.full(len(found.id), -1)
+    host[np.searchsorted(found.id, took.id)] = place
+    ours = host >= 0
+    n_calm, n_onsets = np.zeros(n_hosts, np.int64), np.zeros(n_hosts, np.int64)
+    np.add.at(n_calm, host[ours], found.n_calm[ours])
+    np.add.at(n_onsets, host[ours], found.n_onsets[ours])
+    return n_calm, n_onsets
 
 
-def _rests(place: Ints, values: Floats, base: Floats, extra_s: Floats) -> Samples:
-    """Whoever has few of its own has its plain rest, and over it what others have over theirs."""
-    few = np.bincount(place, minlength=len(base)) < N_OWN
-    enough = ~few[place]
-    over = np.flatnonzero(few)
-    made = (base[over][:, None] + extra_s[None, :]).ravel()
-    return _samples(
-        np.concatenate([place[enough], np.repeat(over, len(extra_s))]),
-        np.concatenate([values[enough], made]),
-        len(base),
-        np.array([0.0]),
-    )
+def _overs(place: Ints, over_s: Floats, at: Floats, n_hosts: int) -> Samples:
+    """What all hosts have, the newest, since most of it is our own machine's; but a host's own where that is
+    mostly more than nine in ten of the others have."""
+    newest = np.argsort(at, kind="stable")[-N_OVER:]
+    common = spread(over_s[newest])
+    n = np.bincount(place, minlength=n_hosts)
+    n_above = np.bincount(place[over_s > np.quantile(common, 0.9)], minlength=n_hosts)
+    own = ((n >= N_OWN) & (2 * n_above > n))[place]
+    return samples(place[own], over_s[own], n_hosts, common)
 
 
-def _spread(values: Floats) -> Floats:
-    """As many as are enough to draw from."""
-    if not len(values):
-        return np.array([0.0])
-    shares = (np.arange(min(N_EXTRA, len(values))) + 0.5) / min(N_EXTRA, len(values))
-    return np.maximum(np.quantile(values, shares), 0.0)
-
-
-def _newest(group: Ints) -> Bools:
+def _newest(group: Ints, n: int) -> Bools:
     """Of rows in the order of groups and times, the last of each group."""
     ends = np.searchsorted(group, group, side="right")
-    return np.asarray(np.arange(len(group)) >= ends - N_EACH)
-
-
-def _places(numbers: Ints, among: Ints) -> Ints:
-    """Where each number stands among others; -1: nowhere, and 0 is no number."""
-    order = np.argsort(among, kind="stable")
-    at = np.searchsorted(among[order], numbers)
-    at = np.minimum(at, max(len(among) - 1, 0))
-    if not len(among):
-        return np.full(len(numbers), -1)
-    found = (among[order][at] == numbers) & (numbers != 0)
-    return np.where(found, order[at], -1)
-
-
-def _placed(values: Floats, ids: Ints, among: Ints, otherwise: float) -> Floats:
-    made = np.full(len(among), otherwise)
-    place = _places(among, ids)
-    made[place >= 0] = values[place[place >= 0]]
-    return made
+    return np.asarray(np.arange(len(group)) >= ends - n)
