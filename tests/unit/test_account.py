@@ -18,6 +18,7 @@ from recrawl.app import beliefs
 from recrawl.app.account import Account, account
 from recrawl.app.build import House, open_house
 from recrawl.app.config import load
+from recrawl.app.foresight import foreseen
 from recrawl.app.policies import policy_of
 from recrawl.app.registry import part
 from recrawl.app.relearning import relearn
@@ -214,9 +215,40 @@ def test_half_the_budget_means_longer_gaps_and_twice_as_much_shorter_ones(home: 
     with opened(tmp_path / "home", day=30) as house:
         lived(house, "uniform", days=5)
     gaps_s = [one.gap_s for one in asked(tmp_path / "home", SLOW, day=5).otherwise]
-    assert gaps_s == pytest.approx(
-        [2 * DAY_S, 4 * DAY_S, DAY_S], rel=1e-3
-    )  # eight of them, four visits a day
+    # seven of them were ever seen, and there are four visits a day
+    assert gaps_s == pytest.approx([7 / 4 * DAY_S, 7 / 2 * DAY_S, 7 / 8 * DAY_S], rel=1e-3)
+    assert asked(tmp_path / "home", NEVER, day=5).otherwise[0].gap_s == pytest.approx(2 * DAY_S, rel=1e-3)
+
+
+def test_why_and_plan_have_the_same_gaps_for_other_budgets(home: Path) -> None:
+    with opened(home, day=30) as house:
+        planned = foreseen(house, budgets=[2.0, 8.0])
+        found = {url: account(house, url) for _, moved in (planned.more, planned.less) for url, _ in moved}
+    assert len(found) >= 3
+    for place, (per_day, moved) in ((2, planned.more), (1, planned.less)):
+        assert per_day == (0.0, 2.0, 8.0)[place]
+        for url, one in moved:
+            gaps_s = [other.gap_s for other in found[url].otherwise]
+            assert gaps_s[0] == pytest.approx(one.gap_s, rel=1e-4)
+            assert gaps_s[place] == pytest.approx(one.other_gap_s, rel=1e-4)
+
+
+def test_a_budget_of_bytes_has_its_gaps_too(copy: Path) -> None:
+    with opened(copy, day=30) as house:
+        chosen, rule = policy_of("index", "fresh", asked=False)
+        loop = Loop(
+            store=house.store,
+            predictor=part("predictors", "rhythm")(),
+            policy=chosen,
+            rule=rule,
+            per_day=None,
+            bytes_per_day=4_000.0,  # a visit counts for a thousand at least
+        )
+        loop.start(house.clock.now())
+        loop.reprice(house.clock.now())
+    whole, half, double = asked(copy, SLOW).otherwise
+    assert half.gap_s > whole.gap_s > double.gap_s
+    assert whole.gap_s > DAY_S
 
 
 def test_a_rule_that_knows_no_price_has_one_gap_for_every_budget(tmp_path: Path) -> None:
@@ -228,7 +260,7 @@ def test_a_rule_that_knows_no_price_has_one_gap_for_every_budget(tmp_path: Path)
 
 
 def test_only_some_are_asked_where_there_are_many(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recrawl.app.budgets.N_ASKED", 4)
+    monkeypatch.setattr("recrawl.evaluate.budgets.curve.N_ASKED", 4)
     first = asked(home, SLOW).otherwise[0]
     assert first.n_asked == 4
     assert 0.0 < first.error < 1.0

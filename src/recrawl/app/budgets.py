@@ -1,82 +1,131 @@
-"""What gap a resource would have in the long run, with this budget and with another."""
+"""Other budgets, by what is believed here: what they buy, and what they mean to one resource."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isfinite, sqrt
+from math import inf, isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recrawl.app.beliefs import Beliefs
-from recrawl.contracts import Forecasts
-from recrawl.model import DAY_S, Batch, Floats
+from recrawl.contracts import Forecasts, Policy
+from recrawl.evaluate.budgets.curve import Budgets
+from recrawl.evaluate.budgets.offers import Offers, lasting, served
+from recrawl.evaluate.budgets.sureness import expected, scatter
+from recrawl.model import DAY_S, HOUR_S, Batch, Bools, Floats, Ints
 from recrawl.pricing import costed
-from recrawl.schedule.budget import lowest_price
-from recrawl.schedule.policies.index import Index
-from recrawl.schedule.relooks import relooks
 
-N_ASKED = 10_000  # resources, evenly among all: the price is found for them alone
+if TYPE_CHECKING:
+    from recrawl.app.build import House
+
+N_HEARD = 200  # resources whose newest visits tell how far changes come together, host by host
+N_ASKED = 50  # resources whose newest visits tell how many of them tell nothing, and how long one takes
+N_EACH = 16  # of those visits
+MOST_UNSEEN = 0.7  # of a day's budget: the rest may have gone to second looks
+FAILING = 3  # visits in a row
+
+
+def seen_of_late(batch: Batch) -> Bools:
+    """Not those that were never seen, or whose newest visits all failed."""
+    return np.asarray(np.isfinite(batch.since_at) & (batch.n_failures < FAILING))
+
+
+def budgets_here(
+    house: House,
+    beliefs: Beliefs,
+    batch: Batch,
+    *,
+    policy: Policy | None = None,
+    within_s: float = HOUR_S,
+    n_bytes: Floats | None = None,
+    asked: int | None = None,
+) -> Budgets:
+    """Of these resources, with the policy of the last run or another one. `n_bytes` is what each one's visit
+    weighs, where that matters; `asked` is the row of one that is asked in any case."""
+    forecasts = lasting(beliefs.predictor.forecast(batch, house.clock.now()))
+    useful, took_s = _useful(beliefs, batch)
+    limits = served(batch, *_busy(house, beliefs, took_s))
+    return Budgets(
+        Offers(batch, forecasts, policy or beliefs.policy, limits, n_bytes=n_bytes),
+        within_s=within_s,
+        scatter=_scatter(beliefs, batch, forecasts),
+        useful=useful,
+        asked=asked,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Otherwise:
-    """`error` is about the standard error of a gap, as a share: 0 where all were asked."""
-
     times: float  # the budget
+    n_asked: int
     gap_s: float
     price: float
-    full: bool  # whether its host can serve no more at that price, and so has a higher one
-    n_asked: int
-    error: float
+    full: bool  # whether its host can serve no more
+    error: float  # about the standard error of the gap, as a share: 0 where all were asked
 
 
 def gaps_at(
-    beliefs: Beliefs, batch: Batch, one: Batch, forecast: Forecasts, now: float, times: tuple[float, ...]
+    house: House, beliefs: Beliefs, everybody: Batch, resource_id: int, times: tuple[float, ...]
 ) -> list[Otherwise]:
-    """The gap of the only resource in `one` at so many times the budget, in the long run; nothing where there
-    is no budget to change. At this moment it may be another one: the price is that of the day ahead."""
+    """A resource's gap at so many times the budget, in the long run; nothing where there is no budget to
+    change, or where it is paused. At this moment it may be another one: by the price of the day ahead."""
     terms, budget = beliefs.terms, beliefs.budget
-    if terms is None or not len(batch) or (budget.visits_per_day, budget.bytes_per_day) == (None, None):
+    batch = everybody.pick(seen_of_late(everybody) | (everybody.id == resource_id))
+    row = np.flatnonzero(batch.id == resource_id)
+    if terms is None or not len(row) or (budget.visits_per_day, budget.bytes_per_day) == (None, None):
         return []
+    n_bytes = None if beliefs.costs is None else beliefs.costs.n_bytes(batch.id)
+    batch = costed(batch, n_bytes, terms.mix, terms.mean_bytes)
+    found = budgets_here(house, beliefs, batch, n_bytes=n_bytes, asked=int(row[0]))
+    visits, weight = budget.visits_per_day or inf, budget.bytes_per_day or inf
+    n_asked = len(found.some.batch)
+    return [
+        Otherwise(factor, n_asked, *found.gap_of(resource_id, factor * visits, factor * weight))
+        for factor in times
+    ]
+
+
+def _busy(house: House, beliefs: Beliefs, took_s: float) -> tuple[dict[int, float], float]:
+    """How long a visit keeps each host, as far as is known, and any other: what it takes, and the rest after
+    it that the host asks for or that it is given anyway."""
+    rest_s = house.config.fetching.min_delay
+    hosts = house.store.hosts()
+    busy_s = {
+        host: took_s + max(asked_s, rest_s)
+        for host, asked_s in zip(hosts.id.tolist(), hosts.rest_s.tolist(), strict=True)
+        if isfinite(asked_s)
+    }
+    if beliefs.terms is not None:
+        busy_s |= {int(host): known_s for host, known_s in beliefs.terms.busy_s.items()}
+    return busy_s, took_s + rest_s
+
+
+def _useful(beliefs: Beliefs, batch: Batch) -> tuple[float, float]:
+    """The share of what was paid for that told something: others fail, and second looks cost a visit too. And
+    how long a visit takes."""
     rows = np.unique(np.linspace(0, len(batch) - 1, min(N_ASKED, len(batch))).astype(np.int64))
-    some = batch.pick(rows)
-    n_bytes = None if beliefs.costs is None else beliefs.costs.n_bytes(some.id)
-    some = costed(some, n_bytes, terms.mix, terms.mean_bytes)
-    forecasts = beliefs.predictor.forecast(some, now)
-    quote = beliefs.policy.quote(some, forecasts)
-    more = len(batch) / len(rows)
-
-    def taken(price: float) -> float:
-        """Of the tighter limit of the budget."""
-        per_day = more * DAY_S / quote.gaps(price)
-        return max(
-            float(per_day.sum()) / (budget.visits_per_day or inf),
-            0.0 if n_bytes is None else float(per_day @ n_bytes) / (budget.bytes_per_day or inf),
-        )
-
-    own_bytes = None if beliefs.costs is None else beliefs.costs.n_bytes(one.id)
-    own = costed(one, own_bytes, terms.mix, terms.mean_bytes)
-    own_quote = beliefs.policy.quote(own, forecast)
-    lasting = lowest_price(taken, 1.0, guess=terms.price)
-    error = _error(quote.gaps(lasting), len(batch))
-    host_price = terms.dear.get(str(int(one.group[0])), 0.0)
-    found = []
-    for factor in times:
-        price = lowest_price(taken, factor, guess=lasting)
-        gap_s = own_quote.gaps(max(price, host_price))
-        if isinstance(beliefs.policy, Index) and budget.visits_per_day and price < inf:
-            pairs = relooks(some, forecasts, quote.gaps(price), factor * budget.visits_per_day / more)
-            gap_s = gap_s if pairs is None else pairs.applied(own, forecast, gap_s)
-        found.append(
-            Otherwise(factor, float(gap_s[0]), max(price, host_price), host_price > price, len(rows), error)
-        )
-    return found
+    newest = [visit for key in batch.id[rows].tolist() for visit in beliefs.store.visits(key, N_EACH)]
+    if not newest:
+        return 1.0, 0.0
+    share = max(sum(visit.informative for visit in newest) / len(newest), 0.05)
+    took_s = sum(visit.duration_s for visit in newest) / len(newest)
+    terms = beliefs.terms
+    if terms is not None and terms.per_day and terms.price > 0.0:
+        last_at = float(np.nanmax(batch.since_at))  # nobody need be running now
+        spent = beliefs.store.n_visits_since(last_at - DAY_S) / terms.per_day
+        if MOST_UNSEEN <= spent < 1.0:  # with less, nobody was there to visit all day
+            share *= spent
+    return share, took_s
 
 
-def _error(gap_s: Floats, n_all: int) -> float:
-    """Of what all ask for together, as a share, when only these were asked. A gap goes with the budget at
-    most in proportion."""
-    asked = 1.0 / gap_s
-    if len(asked) >= n_all or not isfinite(float(asked.sum())):
-        return 0.0
-    return float(asked.std() / asked.mean() / sqrt(len(asked)) * sqrt(1.0 - len(asked) / n_all))
+def _scatter(beliefs: Beliefs, batch: Batch, forecasts: Forecasts) -> float:
+    """From the newest visits of some hosts' resources, whole hosts at a time."""
+    groups = np.random.default_rng(len(batch)).permutation(np.unique(batch.group))
+    place = np.empty(int(batch.group.max()) + 1, dtype=np.int64)
+    place[groups] = np.arange(len(groups))
+    rows: Ints = np.argsort(place[batch.group], kind="stable")[:N_HEARD]
+    seen = beliefs.store.lately(batch.id[rows], N_EACH)
+    at = np.sort(rows)
+    row = at[np.searchsorted(batch.id[at], seen.id)]
+    return scatter(seen, expected(forecasts.pick(row), seen.at - seen.since_at))

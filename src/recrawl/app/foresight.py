@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from recrawl.app.beliefs import Beliefs
+from recrawl.app.budgets import budgets_here, seen_of_late
 from recrawl.app.policies import policy_of
 from recrawl.app.quantity import visits_per_day
 from recrawl.app.rows import Row
-from recrawl.contracts import Forecasts
 from recrawl.errors import BadInputError
-from recrawl.evaluate.budgets.curve import MEASURES, Bought, Budgets, Moved, Needed, grid
-from recrawl.evaluate.budgets.offers import Offers, lasting, served
+from recrawl.evaluate.budgets.curve import MEASURES, Bought, Moved, Needed, grid
 from recrawl.evaluate.budgets.outlook import OF_GOAL
-from recrawl.evaluate.budgets.sureness import expected, scatter
-from recrawl.model import DAY_S, HOUR_S, Batch, Bools, Ints
+from recrawl.model import HOUR_S
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
 
 N_MOVED = 5
-N_HEARD = 200  # resources whose newest visits tell how far changes come together, host by host
-N_ASKED = 50  # resources whose newest visits tell how many of them tell nothing, and how long one takes
-N_EACH = 16  # of those visits
-MOST_UNSEEN = 0.7  # of a day's budget: the rest may have gone to second looks
-FAILING = 3  # visits in a row
 FEWEST_TOLD = 10  # resources of which two visits have told something
 
 
@@ -132,19 +122,12 @@ def foreseen(
         notes.append(f"Left out, since visits tell nothing of them: {int(out.sum()):,} resources.")
     if goal is not None:
         policy, rule = policy_of(rule.partition(":")[0], goal, asked=True)
-    forecasts = lasting(beliefs.predictor.forecast(batch, house.clock.now()))
-    useful, took_s = _asked(beliefs, batch)
-    offers = Offers(batch, forecasts, policy, served(batch, *_busy(house, beliefs, took_s)))
-    found = Budgets(
-        offers,
-        within_s=HOUR_S if within_s is None else within_s,
-        scatter=_scatter(beliefs, batch, forecasts),
-        useful=useful,
+    found = budgets_here(
+        house, beliefs, batch, policy=policy, within_s=HOUR_S if within_s is None else within_s
     )
-    if useful < 0.995:
-        notes.append(
-            f"Of what is paid for {100.0 * (1.0 - useful):.0f} % tells nothing: failed visits, second looks."
-        )
+    if found.useful < 0.995:
+        lost = 100.0 * (1.0 - found.useful)
+        notes.append(f"Of what is paid for {lost:.0f} % tells nothing: failed visits, second looks.")
     most = found.most_per_day
     if not most > found.least_per_day * 1.001:
         raise BadInputError(
@@ -190,60 +173,10 @@ def foreseen(
     )
 
 
-def seen_of_late(batch: Batch) -> Bools:
-    """Not those that were never seen, or whose newest visits all failed."""
-    return np.asarray(np.isfinite(batch.since_at) & (batch.n_failures < FAILING))
-
-
 def _notes(beliefs: Beliefs) -> list[str]:
     if beliefs.budget.visits_per_day is None:
         return ["There is no budget in force: the point marked is every visit that the gap bounds allow."]
     return []
-
-
-def _busy(house: House, beliefs: Beliefs, took_s: float) -> tuple[dict[int, float], float]:
-    """How long a visit keeps each host, as far as is known, and any other: what it takes, and the rest after
-    it that the host asks for or that it is given anyway."""
-    rest_s = house.config.fetching.min_delay
-    hosts = house.store.hosts()
-    busy_s = {
-        host: took_s + max(asked_s, rest_s)
-        for host, asked_s in zip(hosts.id.tolist(), hosts.rest_s.tolist(), strict=True)
-        if isfinite(asked_s)
-    }
-    if beliefs.terms is not None:
-        busy_s |= {int(host): known_s for host, known_s in beliefs.terms.busy_s.items()}
-    return busy_s, took_s + rest_s
-
-
-def _asked(beliefs: Beliefs, batch: Batch) -> tuple[float, float]:
-    """The share of what was paid for that told something: others fail, and second looks cost a visit too. And
-    how long a visit takes."""
-    rows = np.unique(np.linspace(0, len(batch) - 1, min(N_ASKED, len(batch))).astype(np.int64))
-    newest = [visit for key in batch.id[rows].tolist() for visit in beliefs.store.visits(key, N_EACH)]
-    if not newest:
-        return 1.0, 0.0
-    share = max(sum(visit.informative for visit in newest) / len(newest), 0.05)
-    took_s = sum(visit.duration_s for visit in newest) / len(newest)
-    terms = beliefs.terms
-    if terms is not None and terms.per_day and terms.price > 0.0:
-        last_at = float(np.nanmax(batch.since_at))  # nobody need be running now
-        spent = beliefs.store.n_visits_since(last_at - DAY_S) / terms.per_day
-        if MOST_UNSEEN <= spent < 1.0:  # with less, nobody was there to visit all day
-            share *= spent
-    return share, took_s
-
-
-def _scatter(beliefs: Beliefs, batch: Batch, forecasts: Forecasts) -> float:
-    """From the newest visits of some hosts' resources, whole hosts at a time."""
-    groups = np.random.default_rng(len(batch)).permutation(np.unique(batch.group))
-    place = np.empty(int(batch.group.max()) + 1, dtype=np.int64)
-    place[groups] = np.arange(len(groups))
-    rows: Ints = np.argsort(place[batch.group], kind="stable")[:N_HEARD]
-    seen = beliefs.store.lately(batch.id[rows], N_EACH)
-    at = np.sort(rows)
-    row = at[np.searchsorted(batch.id[at], seen.id)]
-    return scatter(seen, expected(forecasts.pick(row), seen.at - seen.since_at))
 
 
 def _urls(house: House, ids: Sequence[int]) -> dict[int, str]:

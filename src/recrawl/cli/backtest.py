@@ -9,6 +9,7 @@ import typer
 from recrawl.cli import options, terminal
 from recrawl.cli.replaying import (
     Html,
+    Policies,
     Predictor,
     Seed,
     command_line,
@@ -21,12 +22,7 @@ from recrawl.cli.replaying import (
 
 def backtest(
     ctx: typer.Context,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", metavar="A,B,…", help="Which to replay, with commas between them; `all` adds all."
-        ),
-    ] = "uniform,floor,index",
+    policy: Policies = "uniform,floor,index",
     budget: Annotated[
         str | None,
         typer.Option(

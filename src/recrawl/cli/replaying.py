@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 CorpusName = Annotated[
     str, typer.Option("--corpus", metavar="CORPUS", help="A folder with a corpus, or builtin:NAME.")
 ]
+Policies = Annotated[
+    str,
+    typer.Option(
+        "--policy", metavar="A,B,…", help="Which to replay, with commas between them; `all` adds all."
+    ),
+]
 MinGap = Annotated[
     str, typer.Option("--min-gap", metavar="SPAN", help="No policy looks again sooner, such as 6h.")
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
 from recrawl.evaluate.budgets.offers import Offers
 from recrawl.evaluate.budgets.outlook import Expected, Gaps, Outlook, even, outlook
-from recrawl.evaluate.budgets.sureness import Sureness, always_changed, faster
+from recrawl.evaluate.budgets.sureness import Sureness, always_changed, clumped, others
 from recrawl.model import DAY_S, Floats, Ints
 from recrawl.schedule.budget import lowest_price
 
@@ -80,39 +80,52 @@ class Moved:
 
 class Budgets:
     """Answers for any budget. What many resources have in common is worked out on some of them, taken evenly
-    over all rates of change. `useful` is the share of visits that tell something; all are paid for."""
+    over all rates of change, and on the row `asked` in any case. `useful` is the share of visits that tell
+    something; all are paid for."""
 
-    def __init__(self, offers: Offers, *, within_s: float, scatter: float = 1.0, useful: float = 1.0) -> None:
+    def __init__(
+        self,
+        offers: Offers,
+        *,
+        within_s: float,
+        scatter: float = 1.0,
+        useful: float = 1.0,
+        asked: int | None = None,
+    ) -> None:
         self._all, self.within_s, self.scatter = offers, within_s, scatter
         n = len(offers.batch)
         rate = offers.forecasts.n_expected(np.ones(n))
         order = np.lexsort((offers.batch.id, rate))
-        self.some = offers if n <= N_ASKED else offers.pick(np.sort(_evenly(order, N_ASKED)))
+        chosen = _evenly(order, N_ASKED)
+        rows = np.sort(chosen) if asked is None else np.union1d(chosen, [asked])
+        self.some = offers if len(rows) == n else offers.pick(rows)
         here = np.argsort(self.some.forecasts.n_expected(np.ones(len(self.some.batch))), kind="stable")
         self._sure_rows = np.sort(_evenly(here, N_SURE))
         forecasts = self.some.forecasts.pick(self._sure_rows)
         self._sureness = Sureness(forecasts, n / max(len(self._sure_rows), 1), scatter)
-        self._guess, self._useful = 1.0, useful
+        self._guess, self.useful = 1.0, useful
         always = always_changed(self.some.batch)
         self.n_always = round(self.some.times * float(always.sum()))
-        # had they been known to be as fast, they would be visited otherwise; and a run may find out
-        self._faster = (
-            replace(self.some, forecasts=faster(self.some.forecasts, always)) if always.any() else None
+        self._unsure = (
+            [replace(self.some, forecasts=one) for one in others(self.some.forecasts, always)]
+            if always.any()
+            else []
         )
 
     def bought(self, per_day: float, names: Sequence[str] = MEASURES) -> Bought:
-        price, gaps = self.some.at(per_day * self._useful, self._guess)
+        price, gaps = self.some.at(per_day * self.useful, self._guess)
         if 0.0 < price < inf:
             self._guess = price
         return self._judged(per_day, price, gaps, names)
 
     def _judged(self, per_day: float, price: float, gaps: Gaps, names: Sequence[str]) -> Bought:
         found = outlook(self.some.forecasts, gaps, self.within_s)
-        others = []
-        if self._faster is not None:
-            _, known = self._faster.at(per_day * self._useful, self._guess)
-            others = [outlook(self._faster.forecasts, each, self.within_s) for each in (gaps, known)]
-        values = {name: [one.value(name) for one in (found, *others)] for name in names}
+        possible = [found, clumped(found)]
+        for unsure in self._unsure:
+            # had that been known, they would be visited otherwise; and a run may find out
+            _, known = unsure.at(per_day * self.useful, self._guess)
+            possible += [outlook(unsure.forecasts, each, self.within_s) for each in (gaps, known)]
+        values = {name: [one.value(name) for one in possible] for name in names}
         return Bought(
             per_day=per_day,
             made_per_day=self._paid(gaps.mean_s),
@@ -123,17 +136,17 @@ class Budgets:
 
     def _paid(self, gap_s: Floats) -> float:
         """Visits a day in these gaps, with those that tell nothing."""
-        return self.some.times * float((DAY_S / gap_s).sum()) / self._useful
+        return self.some.times * float((DAY_S / gap_s).sum()) / self.useful
 
     @property
     def most_per_day(self) -> float:
         """Visits a day at the smallest gaps, as far as the hosts can serve them."""
-        return self.some.asked_per_day(0.0) / self._useful
+        return self.some.asked_per_day(0.0) / self.useful
 
     @property
     def least_per_day(self) -> float:
         """Visits a day at the largest gaps."""
-        return self.some.asked_per_day(inf) / self._useful
+        return self.some.asked_per_day(inf) / self.useful
 
     def needed(self, share: float) -> Needed:
         """The least budget of this policy with which so great a share of changes is known in time."""
@@ -166,11 +179,22 @@ class Budgets:
             n_full=offers.n_full(densest_s),
         )
 
+    def gap_of(
+        self, resource_id: int, per_day: float, bytes_per_day: float = inf
+    ) -> tuple[float, float, bool, float]:
+        """One that was asked: its gap, the price, whether its host is full; and about the standard error of
+        the gap, as a share, since only some were asked. A gap goes with the budget at most in proportion."""
+        price, gaps = self.some.at(per_day * self.useful, self._guess, bytes_per_day)
+        row = int(np.flatnonzero(self.some.batch.id == resource_id)[0])
+        visits, n_left = 1.0 / gaps.mean_s, len(self._all.batch) - len(gaps.mean_s)
+        error = float(visits.std() / visits.mean()) * sqrt(n_left / len(self._all.batch) / len(visits))
+        return float(gaps.mean_s[row]), price, self.some.is_full(row, gaps.mean_s), error
+
     def moved(self, here: float, there: float, goal: str, n: int) -> list[Moved]:
         """Whom going from one budget to another means most to, for better or worse: their part in the goal's
         measure, by weight."""
         offers = self.some
-        gaps = [offers.at(per_day * self._useful, self._guess)[1] for per_day in (here, there)]
+        gaps = [offers.at(per_day * self.useful, self._guess)[1] for per_day in (here, there)]
         parts = [_part(outlook(offers.forecasts, each, self.within_s), goal) for each in gaps]
         by = np.abs(parts[1] - parts[0]) * offers.batch.weight
         first: Ints = np.argsort(-by, kind="stable")[:n]

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import cast
 
 import numpy as np
 
 from recrawl.contracts import Clocked, Forecasts, Policy, Quote, UsualForecasts
 from recrawl.evaluate.budgets.outlook import Gaps
-from recrawl.model import DAY_S, Batch, Floats, Ints
+from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
 from recrawl.schedule.budget import lowest_price
 from recrawl.schedule.hosts import NO_LIMITS, HostLimits
 from recrawl.schedule.policies.index import Index
@@ -31,6 +32,7 @@ class Offers:
     policy: Policy
     limits: HostLimits = NO_LIMITS
     times: float = 1.0  # how many resources each one stands for
+    n_bytes: Floats | None = None  # of a visit, where there is a limit for them too
 
     @cached_property
     def quote(self) -> Quote:
@@ -40,8 +42,18 @@ class Offers:
         """Visits a day that can be made at this price, the hosts' limits kept."""
         return self.times * self.limits.fitted(DAY_S / self.quote.gaps(price))
 
-    def price_for(self, per_day: float, guess: float = 1.0) -> float:
-        return lowest_price(self.asked_per_day, per_day, guess=guess)
+    def price_for(self, per_day: float, guess: float = 1.0, bytes_per_day: float = inf) -> float:
+        """Where what is asked for just fits the tighter of both limits."""
+
+        def taken(price: float) -> float:
+            return max(self.asked_per_day(price) / per_day, self._bytes_per_day(price) / bytes_per_day)
+
+        return lowest_price(taken, 1.0, guess=guess)
+
+    def _bytes_per_day(self, price: float) -> float:
+        if self.n_bytes is None:
+            return 0.0
+        return self.times * float(self.limits.cut(DAY_S / self.quote.gaps(price)) @ self.n_bytes)
 
     def gaps(self, price: float) -> Floats:
         """With the higher prices of hosts that are full; where too many visits remain even at the largest
@@ -57,15 +69,16 @@ class Offers:
             gap_s = np.asarray(DAY_S / self.limits.cut(n))
         return gap_s
 
-    def at(self, per_day: float, guess: float = 1.0) -> tuple[float, Gaps]:
+    def at(self, per_day: float, guess: float = 1.0, bytes_per_day: float = inf) -> tuple[float, Gaps]:
         """The price of this budget, and the gaps at it."""
-        price = self.price_for(per_day, guess)
+        price = self.price_for(per_day, guess, bytes_per_day)
         gap_s = self.gaps(price)
         lost = given_up(self.batch, self.forecasts, gap_s)
         long_s = gap_s
-        if isinstance(self.policy, Index) and 0.0 < price < np.inf and lost.any() and not lost.all():
+        paired = isinstance(self.policy, Index) and 0.0 < price < inf and per_day < inf
+        if paired and lost.any() and not lost.all():
             # a share of the visits goes to those that were given up, in pairs, evenly over all of them
-            price = self.price_for((1.0 - SHARE) * per_day, price)
+            price = self.price_for((1.0 - SHARE) * per_day, price, bytes_per_day)
             each_s = self.times * float(lost.sum()) / (SHARE * per_day) * DAY_S
             long_s = self.gaps(price)
             gap_s = np.where(lost, np.minimum(long_s, each_s), long_s)
@@ -79,10 +92,18 @@ class Offers:
 
     def n_full(self, gap_s: Floats) -> int:
         """Hosts that cannot serve more than these visits."""
+        return int(self._full(gap_s).sum())
+
+    def is_full(self, row: int, gap_s: Floats) -> bool:
+        """Whether this one's host cannot."""
+        place = int(self.limits.place[row]) if len(self.limits.most) else -1
+        return place >= 0 and bool(self._full(gap_s)[place])
+
+    def _full(self, gap_s: Floats) -> Bools:
         if not len(self.limits.most):
-            return 0
+            return np.zeros(0, dtype=np.bool_)
         n = np.bincount(self.limits.place + 1, DAY_S / gap_s, minlength=len(self.limits.most) + 1)[1:]
-        return int((n > 0.99 * self.limits.most).sum())
+        return np.asarray(n > 0.99 * self.limits.most)
 
     def pick(self, rows: Ints) -> Offers:
         """Some of them, standing for all."""
@@ -91,7 +112,12 @@ class Offers:
         if len(limits.most):
             limits = HostLimits(limits.place[rows], limits.most / times)
         return Offers(
-            self.batch.pick(rows), self.forecasts.pick(rows), self.policy, limits, self.times * times
+            self.batch.pick(rows),
+            self.forecasts.pick(rows),
+            self.policy,
+            limits,
+            self.times * times,
+            None if self.n_bytes is None else self.n_bytes[rows],
         )
 
     def _quoted(self, rows: Ints) -> Quote:
@@ -140,7 +166,7 @@ def served(batch: Batch, busy_s: Mapping[int, float], least_s: float) -> HostLim
             busy[host] = max(known_s, 1e-3)
     most = DAY_S / busy
     possible = np.bincount(batch.group, DAY_S / batch.min_gap_s, minlength=n_hosts)
-    most[0] = np.inf  # those of no host that is known
+    most[0] = inf  # those of no host that is known
     full = np.flatnonzero(possible > most)
     if not len(full):
         return NO_LIMITS

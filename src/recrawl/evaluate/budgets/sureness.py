@@ -4,7 +4,9 @@ rates     no rate is known exactly; each forecast says how well it is
 chance    with the rates known, changes fall as they fall, and a week holds only so many
 together  resources of one host change together, and more at one time than at another: by how much more
           their changes scatter than single ones would is seen from visits, and taken for the weeks to come
-always    of what had changed at every visit nobody knows how often: its rate may be many times as high
+always    of what had changed at every visit nobody knows how often: its rate may be many times as high, or
+          a third where it goes by the clock
+clumps    changes that come one right after the other look like one
 model     gaps do not stay as they are when forecasts move with every visit, and worlds are not as forecasts
           have them: by how much more simulated budgets were off than all of the above explains
 """
@@ -28,10 +30,12 @@ MEASURED_S = 7 * DAY_S  # how long the budget is tried
 SURE = 1.96  # standard deviations either way: 19 times in 20
 # The last of these, as a standard deviation: of the logarithm, or of a share's odds. Recall and delay hang on
 # the few that change fastest, which a small change of the forecast gives up or takes up.
-MODEL = {"freshness": 0.05, "harmonic": 0.05, "recall": 0.2, "delay_days_mean": 0.08, "within": 0.1}
+MODEL = {"freshness": 0.05, "harmonic": 0.05, "recall": 0.2, "delay_days_mean": 0.12, "within": 0.1}
 # More, by the part of those that were given up: when they are taken up again nobody can foresee.
 LOST = {"delay_days_mean": 0.35, "harmonic": 0.15}
-FASTER = 8.0  # times what is believed: as fast may be what had changed whenever it was looked at
+FASTER = 8.0  # times what is believed: as fast may be what had changed whenever it was looked at …
+REGULAR = 1.0 / 3.0  # … or only as fast: what changes by the clock is found changed at every visit too
+CLUMP = 4.0  # changes may lie behind each that a visit tells, in a burst
 _RECENT = 16  # visits, the newest, that found a change every time …
 _FEWEST_SEEN = 4  # … or all there are, so many at least
 _KNOWN = 1e9  # a shape so large that the rate is as good as known
@@ -136,12 +140,27 @@ def always_changed(batch: Batch) -> Bools:
     return np.asarray((n_seen >= _FEWEST_SEEN) & (n_changed >= n_seen))
 
 
-def faster(forecasts: Forecasts, rows: Bools) -> Forecasts:
-    """As if these changed many times as often."""
+def others(forecasts: Forecasts, rows: Bools) -> list[Forecasts]:
+    """As if these changed many times as often, and as if they changed once in each gap, like clockwork."""
     gamma = _gamma(forecasts)
     if gamma is None:
-        return forecasts
-    return _at_rate(forecasts, replace(gamma, b_s=np.where(rows, gamma.b_s / FASTER, gamma.b_s)))
+        return []
+    return [
+        _at_rate(forecasts, replace(gamma, b_s=np.where(rows, gamma.b_s / times, gamma.b_s)))
+        for times in (FASTER, REGULAR)
+    ]
+
+
+def clumped(found: Outlook) -> Outlook:
+    """As if every change that is told apart stood for a few that came one right after the other."""
+    more = sum(1.0 / n for n in range(2, round(CLUMP) + 1))
+    return replace(
+        found,
+        changes=CLUMP * found.changes,
+        waiting=CLUMP * found.waiting,
+        soon=CLUMP * found.soon,
+        harmonic=found.harmonic + more * (1.0 - found.fresh),
+    )
 
 
 def _nodes() -> list[tuple[float, float]]:
