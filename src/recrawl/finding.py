@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite, nan
+from types import MappingProxyType
 
 import numpy as np
 
@@ -13,11 +14,13 @@ from recrawl.model import (
     Adoption,
     Batch,
     Changed,
+    Hunch,
     Lease,
     Noise,
     Outcome,
     Plan,
     Seen,
+    Sight,
     Signal,
     Standing,
     Telling,
@@ -27,6 +30,7 @@ from recrawl.model import (
 )
 from recrawl.schedule.retry import host_gap_s, retry_gap_s
 
+_NO_HUNCH = (nan, nan)
 LONGER = 4.0  # times what is usual: the most that one visit counts for in how long a host is kept
 
 
@@ -43,9 +47,21 @@ class Finding:
     last_modified: str | None = None
     noise: Noise = SILENCE
     tells: tuple[Telling, ...] = ()  # what it tells of others
+    sight: Sight | None = None  # taken at this visit
+    hunch: Hunch | None = None  # what `model` made of that
+    model: str = ""
+    links: tuple[int, ...] = ()  # watched resources that it links to
+
+    @property
+    def hunched(self) -> tuple[float, float]:
+        """What is expected of the resource from now on: changes a day, and the gap between them; or NaN."""
+        if self.hunch is not None:
+            return self.hunch.per_day, self.hunch.gap_s
+        return self.lease.standing.hunch_per_day, self.lease.standing.hunch_gap_s
 
 
 def seen(findings: Sequence[Finding]) -> Seen:
+    hunches = {finding.visit.resource_id: finding.hunched for finding in findings}
     groups = {finding.visit.resource_id: finding.lease.resource.host_id for finding in findings}
     standings = ((finding.visit.resource_id, finding.lease.standing) for finding in findings)
     signals = [
@@ -53,12 +69,18 @@ def seen(findings: Sequence[Finding]) -> Seen:
         for resource_id, standing in standings
         if standing.told_by
     ]
-    return seen_in((finding.visit for finding in findings), groups, signals)
+    return seen_in((finding.visit for finding in findings), groups, signals, hunches)
 
 
-def seen_in(visits: Iterable[Visit], groups: Mapping[int, int], signals: Iterable[Signal] = ()) -> Seen:
+def seen_in(
+    visits: Iterable[Visit],
+    groups: Mapping[int, int],
+    signals: Iterable[Signal] = (),
+    hunches: Mapping[int, tuple[float, float]] = MappingProxyType({}),
+) -> Seen:
     """The visits that teach: informative, with a verdict, and with an earlier one to compare with; `groups`
-    has each resource's, and `signals` what was told of them."""
+    has each resource's, `signals` what was told of them, `hunches` what is expected of them a day and the gap
+    between changes."""
     heard: dict[int, list[Signal]] = {}
     for signal in sorted(signals, key=lambda signal: signal.at):
         heard.setdefault(signal.resource_id, []).append(signal)
@@ -78,6 +100,8 @@ def seen_in(visits: Iterable[Visit], groups: Mapping[int, int], signals: Iterabl
         group=np.array([groups[resource_id] for resource_id in ids], dtype=np.int64),
         told_at=np.array([told_at for told_at, _ in told], dtype=np.float64),
         told_by=np.array([told_by for _, told_by in told], dtype=np.int64),
+        hunch_per_day=np.array([hunches.get(key, _NO_HUNCH)[0] for key in ids], dtype=np.float64),
+        hunch_gap_s=np.array([hunches.get(key, _NO_HUNCH)[1] for key in ids], dtype=np.float64),
     )
 
 
@@ -89,6 +113,10 @@ def _first(signals: Sequence[Signal], since_at: float, at: float) -> tuple[float
 def stepped(finding: Finding) -> Standing:
     """Where the resource stands after the visit."""
     before, visit = finding.lease.standing, finding.visit
+    if finding.sight is not None or finding.hunch is not None:
+        sight_at = before.sight_at if finding.sight is None else finding.sight.at
+        per_day, gap_s = finding.hunched
+        before = replace(before, sight_at=sight_at, hunch_per_day=per_day, hunch_gap_s=gap_s)
     if not visit.informative:
         found = finding.noise
         noise = replace(before.noise, disguise=found.disguise, disguised_at=found.disguised_at)
@@ -162,6 +190,7 @@ class Chain:
             versions=tuple(version for finding in self.findings for version in finding.versions),
             standing=replace(standing, gap_s=gap_s, due_at=plan.due_at),
             plan=plan,
+            sight=next((finding.sight for finding in self.findings if finding.sight is not None), None),
         )
 
 
@@ -181,6 +210,8 @@ def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batc
         group=np.array([finding.lease.resource.host_id for finding in findings], dtype=np.int64),
         told_at=np.array([standing.told_at for standing in standings]),
         told_by=np.array([standing.told_by for standing in standings], dtype=np.int64),
+        hunch_per_day=np.array([standing.hunch_per_day for standing in standings]),
+        hunch_gap_s=np.array([standing.hunch_gap_s for standing in standings]),
     )
 
 

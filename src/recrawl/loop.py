@@ -25,6 +25,7 @@ from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import Adoption, Batch, Completion, Lease, Plan, Plans, Standing, Visit
 from recrawl.purse import Purse
+from recrawl.sighted import Sighted
 from recrawl.tariff import Tariff
 from recrawl.terms import Terms, noted_terms
 
@@ -58,6 +59,7 @@ class Loop:
         by: str = "",
         free_price: float = 0.0,
         fit_priors_every_s: float = inf,
+        train_every_s: float = inf,
     ) -> None:
         self.store = store
         self.predictor = predictor
@@ -69,6 +71,7 @@ class Loop:
         self.purse = Purse(store, per_day, bytes_per_day)
         self.tariff = Tariff(policy, rule, self.purse, free_price=free_price, every_s=reprice_every_s)
         self._memories = Memories(predictor, policy, self.tariff.costs)
+        self._sighted = Sighted(store, train_every_s)
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
         self._lore = Lore(store, predictor)
 
@@ -86,8 +89,9 @@ class Loop:
         return self.tariff.price
 
     def start(self, now: float) -> None:
-        """Take up the priors and the lore of the last run, and its price if it was found for the same rule
-        and budget."""
+        """Take up the model, the priors and the lore of the last run, and its price if it was found for the
+        same rule and budget."""
+        self._sighted.take_up()
         self._grounds.take_up()
         self._lore.take_up()
         if (terms := noted_terms(self.store)) is not None:
@@ -160,6 +164,7 @@ class Loop:
             return []
         if isnan(self.price):
             self.reprice(now)
+        findings = self._sighted.expected(findings)
         self._memories.remember(findings)
         told = seen(findings)
         self._memories.learn(told)
@@ -184,6 +189,10 @@ class Loop:
                 n_host_failures=n_host_failures(finding),
                 versions=finding.versions,
                 tells=finding.tells,
+                sight=finding.sight,
+                hunch=finding.hunch,
+                model=finding.model,
+                links=finding.links,
             )
             for i, (finding, standing, plan) in enumerate(zip(findings, standings, plans, strict=True))
         ]
@@ -232,7 +241,9 @@ class Loop:
         batch, memory = self.store.batch()
         self._memories.recall(batch.id, memory)
         if len(batch):
-            self._grounds.renew(batch, now)
+            if told := self._sighted.renew(batch, now):
+                batch, _ = self.store.batch()
+            self._grounds.renew(batch, now, self._sighted.ratio, anew=told)
         self._lore.catch_up()
         plans = self.tariff.settle(batch, self.predictor.forecast(batch, now), now, said)
         self._replan(batch, plans)

@@ -190,10 +190,14 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
         "plan",
         "capacity",
         "backtest --policy week",
+        "train",
+        "classes",
     ]
     for args in map(str.split, asking):
         cli(*args, code=None)
         cli(*args, "--json", code=None)
+    for more in ((), ("--json",)):
+        cli("collect", urls["header"], "--depth", "2", "--allow-private", *more)
     for table in ("resources", "visits", "versions"):
         cli("export", table, str(folder / f"{table}.csv"))
         cli("export", table, "--json")
@@ -206,6 +210,7 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
     cli("corpus", "import", "store", str(cli.home), corpus)
     for replayed in (("simulate", "--policy", "week"), ("evaluate", "umbrich", "--years", "1")):
         cli(*replayed, "--corpus", corpus, "--draws", "1", "--json", code=None)
+    cli("evaluate", "barbosa", "--corpus", corpus, "--splits", "2", "--json", code=None)
     cli("relearn", "--json")
     cli("set", "--tag", "members", "--weight", "2", "--insecure")
     cli("pause", "--tag", "members")

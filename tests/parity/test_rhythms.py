@@ -209,6 +209,23 @@ def test_with_priors_of_groups_and_wider_smallest_gaps_it_walks_as_the_columns_d
     assert walked.at.tolist() != plain.at.tolist()
 
 
+def test_with_hunches_it_walks_as_the_columns_do() -> None:
+    traces, first_gap_s = world(18, 6, seed=6)
+    per_day = np.where(np.arange(18) % 3 == 0, np.nan, np.geomspace(0.02, 20.0, 18))
+    hunched = replace(traces, hunch_per_day=per_day)
+    own = Priors(
+        shape=1.5,
+        scale_s=1.2 * DAY_S,
+        group=np.array([2]),
+        shapes=np.array([3.0]),
+        scales_s=np.array([1.0]) * DAY_S,
+    )
+    priors = Priors(shape=0.4, scale_s=3 * DAY_S, hunched=own)
+    walked = fast(hunched, first_gap_s, GOAL[0], exact=True, priors=priors)
+    check_same(walked, columns(hunched, first_gap_s, GOAL[0], priors=priors))
+    assert walked.at.tolist() != fast(traces, first_gap_s, GOAL[0], exact=True, priors=priors).at.tolist()
+
+
 @pytest.mark.parametrize("goal", GOAL[:1] + GOAL[3:], ids=lambda goal: goal.name)
 def test_planning_only_the_stirred_anew_makes_much_the_same_visits(goal: Goal) -> None:
     traces, first_gap_s = world(240, 12, seed=7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 
 import numpy as np
@@ -28,7 +29,7 @@ from recrawl.simulate.run import simulate
 from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import START_GAP_S, begun, walk, walk_index
-from recrawl.simulate.worlds import TraceWorld
+from recrawl.simulate.worlds import TraceWorld, world_from
 
 START_AT = 1.7e9
 DAYS = 120.0
@@ -68,7 +69,9 @@ def first_gap_s() -> Floats:
     return START_GAP_S * np.random.default_rng(6).random(N)
 
 
-def looped(policy: Policy, traces: Traces, first_gap_s: Floats, price: float = 0.0) -> Visits:
+def looped(
+    policy: Policy, traces: Traces, first_gap_s: Floats, price: float = 0.0, priors: Priors | None = None
+) -> Visits:
     """The visits that the loop itself makes, without a budget and at one price."""
     world = TraceWorld(
         [
@@ -80,10 +83,11 @@ def looped(policy: Policy, traces: Traces, first_gap_s: Floats, price: float = 0
             for i in range(N)
         ],
         [traces.of(i) for i in range(N)],
+        world_from(traces).hunches,
     )
     loop = Loop(
         store=MemoryStore(),
-        predictor=GammaFilter(),
+        predictor=grounded(priors),
         policy=policy,
         rule=policy.name,
         per_day=None,
@@ -148,6 +152,26 @@ def test_with_priors_of_groups_the_index_walks_as_the_columns_do(traces: Traces,
     check_same(walked, column_walk(Index(Fresh()), traces, first_gap_s, PRICES["fresh"], priors=priors))
     plain = index_walk(traces, first_gap_s, PRICES["fresh"], GOALS["fresh"])
     assert walked.at.tolist() != plain.at.tolist()
+
+
+def test_with_hunches_the_index_walks_as_the_loop_and_the_columns_do(
+    traces: Traces, first_gap_s: Floats
+) -> None:
+    """Some have one and some have none, and one is far off."""
+    per_day = np.where(np.arange(N) % 3 == 0, np.nan, np.geomspace(0.01, 30.0, N))
+    hunched = replace(traces, hunch_per_day=per_day, hunch_gap_s=DAY_S / per_day)
+    priors = Priors(shape=0.4, scale_s=3 * DAY_S, hunched=Priors(shape=2.0, scale_s=1.7 * DAY_S))
+    walked = index_walk(hunched, first_gap_s, PRICES["fresh"], GOALS["fresh"], priors)
+    check_same(walked, looped(Index(Fresh()), hunched, first_gap_s, PRICES["fresh"], priors))
+    check_same(walked, column_walk(Index(Fresh()), hunched, first_gap_s, PRICES["fresh"], priors=priors))
+    plain = index_walk(traces, first_gap_s, PRICES["fresh"], GOALS["fresh"], priors)
+    same = [walked.of(i).tolist() == plain.of(i).tolist() for i in range(N)]
+    assert all(same[::3])
+    assert sum(same[1::3] + same[2::3]) < N // 6
+    alone = replace(priors, hunched=None)  # without what they mean, hunches mean nothing
+    assert index_walk(hunched, first_gap_s, PRICES["fresh"], GOALS["fresh"], alone).at.tolist() == (
+        plain.at.tolist()
+    )
 
 
 def grounded(priors: Priors | None) -> GammaFilter:

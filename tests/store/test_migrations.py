@@ -13,7 +13,7 @@ import pytest
 from recrawl.app.health import unsound
 from recrawl.checks.store.samples import T0, completion, lease_of, new
 from recrawl.errors import NewerStoreError, StoreError
-from recrawl.model import Telling
+from recrawl.model import FEATURES, Hunch, Sight, Telling
 from recrawl.remember.sqlite import SqliteStore, database
 
 
@@ -101,6 +101,32 @@ def test_visits_from_before_forecasts_were_kept_have_none(tmp_path: Path) -> Non
     with closing(SqliteStore(path)) as store:
         (page,) = store.looked(T0, T0 + 1.0)
         assert np.isnan([page.p_changed[0], page.per_day[0]]).all()
+    assert list(unsound(path)) == []
+
+
+def test_a_store_from_before_first_sight_gains_it(tmp_path: Path) -> None:
+    """What was watched is as it was, without a sight until its next visit; and the new rows add up."""
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as raw:
+        for number, script in database.migrations()[:9]:
+            raw.executescript(script)
+            raw.execute(f"PRAGMA user_version = {number}")
+        raw.execute(f"PRAGMA application_id = {database.APPLICATION_ID}")
+        raw.execute("INSERT INTO host (id, name) VALUES (1, 'a.example')")
+        raw.execute(
+            "INSERT INTO resource (id, url, host_id, added_at, since_at, n_informative, kind) "
+            "VALUES (1, 'http://a.example/', 1, 1, 1, 5, 'auto')"
+        )
+        raw.commit()
+    with closing(SqliteStore(path)) as store:
+        before, _ = store.standing(1)
+        assert before.n_informative == 5
+        assert np.isnan([before.sight_at, before.hunch_per_day]).all()
+        done = completion(lease_of(store, "http://a.example/", T0), T0)
+        sight = Sight(resource_id=1, at=T0, values=(1.0,) * len(FEATURES))
+        hunch = Hunch(per_day=2.0, gap_s=43_200.0)
+        assert store.complete([replace(done, sight=sight, hunch=hunch, model="m", links=(1,))]) == [True]
+        assert store.batch()[0].hunch_per_day.tolist() == [2.0]
     assert list(unsound(path)) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from recrawl.app.health import unsound
 from recrawl.checks.store.samples import T0, completion, lease_of, new, plans, tag_scope, version, visited
-from recrawl.model import Settings, Telling
+from recrawl.model import FEATURES, Hunch, Settings, Sight, Telling
 from recrawl.remember.sqlite import SqliteStore, sums
 
 URLS = [f"http://h{i}.example/" for i in range(4)]
@@ -31,7 +31,9 @@ def path(tmp_path: Path) -> Path:
                 store.complete([completion(lease, at, versions=(version(at),))], {"f": day})
         visited(store, URLS[1], T0 + 86_400.0 * 5)
         told = completion(lease_of(store, URLS[0], T0 + 86_400.0 * 6), T0 + 86_400.0 * 6)
-        store.complete([replace(told, tells=tuple(map(Telling, URLS)))])
+        sight = Sight(resource_id=1, at=told.visit.at, values=(1.0,) * len(FEATURES))
+        done = replace(told, tells=tuple(map(Telling, URLS)), sight=sight, links=(2, 3, 4))
+        store.complete([replace(done, hunch=Hunch(per_day=1.0, gap_s=86_400.0), model="m")])
         visited(store, URLS[1], T0 + 86_400.0 * 7)
         ids = [found.id for found, _, _ in store.resources()]
         store.tag(ids[:2], ["c"], ["a"], T0)
@@ -63,6 +65,9 @@ def test_what_was_done_in_order_adds_up(path: Path) -> None:
         "UPDATE layer SET weight = 3.0",
         "UPDATE resource_tag SET tag = 'd' WHERE tag = 'c'",
         "UPDATE signal SET at = at - 1",
+        "UPDATE sight SET at = at - 1",
+        "UPDATE link SET to_id = 1 WHERE to_id = 2",
+        "UPDATE resource SET depth = 3 WHERE id = 1",
         "DELETE FROM visit WHERE id = 2",
         "UPDATE row_sum SET value = value + 1 WHERE name = 'visit'",
     ],
@@ -104,6 +109,7 @@ def test_every_column_is_added_up_or_left_out_on_purpose(path: Path) -> None:
         "bound",
         "planned_at",
     }
+    expected = {"hunch_per_day", "hunch_gap_s"}
     with closing(sqlite3.connect(path)) as raw:
         present = {row[0] for row in raw.execute("SELECT name FROM pragma_table_info('resource')")}
-    assert present - set(sums.ADDED_UP["resource"]) == derived | planned
+    assert present - set(sums.ADDED_UP["resource"]) == derived | planned | expected

@@ -19,7 +19,7 @@ from recrawl.model import DAY_S, HOUR_S
 from recrawl.model.columns import Bits
 from recrawl.simulate.traces import Traces
 
-ALL = ["wiki", "news", "data", "policies", "threads", "mix"]
+ALL = ["wiki", "news", "data", "policies", "threads", "pages", "mix"]
 
 
 def test_these_corpora_are_built_in() -> None:

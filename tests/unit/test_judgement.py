@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import nan
+from math import isnan, nan
 
 import pytest
 
@@ -14,7 +14,9 @@ from recrawl.detect.json import Json
 from recrawl.detect.text import Text
 from recrawl.errors import DamagedError
 from recrawl.live.judgement import SMALL_BYTES, Bench, Judgement, judged, quick
+from recrawl.live.sights import sight_of
 from recrawl.model import (
+    SIGHT_FORMAT,
     Changed,
     Effective,
     Failure,
@@ -28,7 +30,9 @@ from recrawl.model import (
     Snapshot,
     Standing,
     Version,
+    column,
 )
+from recrawl.parse.pool import ParseFailed
 
 URL = "http://example.org/"
 PAGE = b"<html><title>T</title><p>Rain today.</p></html>"
@@ -235,3 +239,47 @@ def test_only_what_takes_a_moment_may_be_judged_while_others_wait(first: Version
     chosen = Effective(manner=Manner(include=("css:p",)))
     asked = replace(lease(), resource=replace(lease().resource, effective=chosen))
     assert not quick(asked, fetch(), bench)  # to choose may take long
+
+
+def test_a_first_good_look_leaves_a_sight(first: Version) -> None:
+    found = judge(fetch())
+    assert found.sight is not None
+    assert (found.sight.resource_id, found.sight.at, found.sight.format) == (7, 100.0, SIGHT_FORMAT)
+    assert found.sight.values[column("html")] == 1.0
+    assert isnan(found.sight.values[column("depth")])
+    # one that was watched before there were sights has its own at the next look, changed or not
+    assert judge(fetch(), first, before=PAGE).sight is not None
+    assert judge(fetch(body=OTHER_WORDS), first, before=PAGE).sight is not None
+
+
+def test_a_sight_is_taken_once_and_never_of_what_is_not_the_resource(first: Version) -> None:
+    known = lease(first)
+    known = replace(known, standing=replace(known.standing, sight_at=50.0))
+    again = judged(
+        known,
+        fetch(body=OTHER_WORDS),
+        fetch_id="f",
+        detectors=DETECTORS,
+        choose=detector_name,
+        load=lambda _: Snapshot(body=PAGE, media_type="text/html", charset="utf-8"),
+    )
+    assert again.visit.changed is Changed.YES
+    assert again.sight is None
+    for outcome in (Outcome.NOT_MODIFIED, Outcome.GONE, Outcome.TRUNCATED, Outcome.HTTP_ERROR):
+        assert judge(fetch(outcome), first, before=PAGE).sight is None
+
+
+def test_the_depth_that_collecting_found_is_part_of_a_sight() -> None:
+    found = lease()
+    deep = replace(found, resource=replace(found.resource, depth=4))
+    sight = sight_of(deep, fetch(headers=(("Content-Type", "text/html"), ("Set-Cookie", "a"), ("ETag", "b"))))
+    assert sight is not None
+    assert sight.values[column("depth")] == 4.0
+    assert sight.values[column("etag")] == 1.0
+
+
+def test_what_cannot_be_read_closely_has_no_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recrawl.live.sights.page_sight", lambda *_, **__: ParseFailed("time"))
+    found = judge(fetch())
+    assert found.sight is None
+    assert found.version is not None

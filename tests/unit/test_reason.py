@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from recrawl.model import Plan, Standing
+from dataclasses import replace
+
+from recrawl.model import DAY_S, Plan, Standing
 from recrawl.schedule.reason import rate, reason, span
 
 
@@ -47,3 +49,12 @@ def test_spans_and_rates_read_well() -> None:
     assert rate(2.5) == "2.5 a day"
     assert rate(0.5) == "one in 2 days"
     assert rate(0.0) == "no change"
+
+
+def test_a_new_resource_is_said_to_look_like_others() -> None:
+    """Until it is known by what it did."""
+    new = Standing(n_informative=2, hunch_per_day=1 / 3, hunch_gap_s=3 * DAY_S)
+    assert "; it looks like pages that change every 3 days; then a visit" in reason(plan(), new)
+    assert "every hour" in reason(plan(), replace(new, hunch_per_day=24.0))
+    assert "looks like" not in reason(plan(), replace(new, n_informative=11))
+    assert "looks like" not in reason(plan(), Standing(n_informative=2))

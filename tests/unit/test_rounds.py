@@ -22,7 +22,7 @@ from recrawl.errors import StoreError
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.clock import FastClock
 from recrawl.live.runner import Landed, Runner
-from recrawl.live.turns import N_TRIES, Round
+from recrawl.live.turns import N_TRIES, Continuous, Round
 from recrawl.live.virtual import VirtualClock
 from recrawl.live.worker import Worker
 from recrawl.livingweb import Document, LivingWeb, Script
@@ -125,6 +125,32 @@ def test_what_another_process_has_visited_meanwhile_or_removed_is_left_out() -> 
     assert [url for url, _ in seen] == ["http://a/2"]
     assert took_s == pytest.approx(0.5 + (N_TRIES + 1) * 0.2 + TOOK_S)
     assert store.counts(START_AT + 20.0)["leased"] == 0
+
+
+def test_what_happens_while_the_runner_asks_whose_turn_it_is_is_not_slept_through() -> None:
+    class Waiting(Continuous):
+        def wake_at(self, now: float) -> float:  # noqa: ARG002 - never by itself
+            runner.stop()
+            return inf
+
+        def over(self, began_at: float, now: float) -> bool:  # noqa: ARG002
+            return False
+
+    clock, store = VirtualClock(START_AT), MemoryStore()
+    loop = Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=None)
+    runner = Runner(
+        loop=loop,
+        fetcher=Slow(clock),
+        archive=Shelf(),
+        detectors={"exact": Exact()},
+        choose=lambda *_, **__: "exact",
+        clock=clock,
+        min_delay_s=DELAY_S,
+        worker=Worker(threads=False),
+        look_again_s=3_600.0,
+    )
+    clock.run(runner.run(turns=Waiting(loop), until_at=START_AT + 9_000.0))
+    assert clock.now() == START_AT
 
 
 def test_a_store_in_trouble_loses_nobody_their_turn() -> None:

@@ -23,6 +23,7 @@ from recrawl.loop import Loop
 from recrawl.model import DAY_S, Changed, Floats, Ints, NewResource, Outcome, Visit
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
+from recrawl.schedule.policies.classes import CLASSED
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.proportional import Proportional
 from recrawl.schedule.policies.round_robin import RoundRobin
@@ -47,7 +48,8 @@ def test_every_policy_by_name_keeps_the_contract(name: str) -> None:
 
 def test_every_rule_but_the_one_that_knows_the_future_can_be_chosen() -> None:
     assert {*RULES} - {*POLICIES} == {"gold"}
-    assert {*POLICIES} - {*RULES} == {"uniform", "round-robin", "proportional"}
+    assert {*POLICIES} - {*RULES} - {*CLASSED} == {"uniform", "round-robin", "proportional"}
+    assert {*CLASSED} <= {*POLICIES}
 
 
 def test_a_rule_without_room_between_its_bounds_is_refused() -> None:

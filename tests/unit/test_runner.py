@@ -14,7 +14,7 @@ from recrawl.live.clock import WallClock
 from recrawl.live.ground import Brought, Ground
 from recrawl.live.runner import Landed, Runner
 from recrawl.loop import Loop
-from recrawl.model import Fetch, NewResource, Outcome, Part, Request, Snapshot, Verdict
+from recrawl.model import Fetch, NewResource, Outcome, Part, Request, Snapshot, Verdict, column
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.policies.uniform import Uniform
 
@@ -116,6 +116,9 @@ def test_a_run_that_ends_says_so_to_the_loop() -> None:
 
     asyncio.run(main())
     assert loop.n_visits == 3  # after the last of them
+    ((ids, values),) = store.sights()  # and each was looked at closely
+    assert ids.tolist() == [1, 2, 3]
+    assert values[:, column("plain")].tolist() == [1.0] * 3
 
 
 class Strange(Pondering):

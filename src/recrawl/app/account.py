@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 
@@ -17,7 +17,7 @@ from recrawl.app.silence import Silence, silence_of
 from recrawl.app.watchlist import url_of, watched
 from recrawl.contracts import Accountable, Forecasts
 from recrawl.learn.credible import interval
-from recrawl.model import DAY_S, Erasure, Floats, Plan, Resource, Standing, Visit
+from recrawl.model import DAY_S, Erasure, Floats, Hunch, Plan, Resource, Standing, Visit
 from recrawl.schedule.reason import reason
 
 N_POINTS = 61
@@ -80,6 +80,7 @@ class Account:
     n_heard: int  # visits of its group that were heard
     otherwise: list[Otherwise]
     silence: Silence | None
+    hunches: Sequence[tuple[str, float, Hunch]]  # of the last models, each with its name and when that was
 
     def row(self) -> Row:
         low, high = self.per_day
@@ -92,6 +93,15 @@ class Account:
             "forecast": self.curve.row(),
             "rests_on": {name: number(value) for name, value in self.basis.items()},
             "changes_per_day": {"share": SHARE, "low": number(low), "high": number(high)},
+            "first_sight": {
+                "at": iso(self.standing.sight_at),
+                "changes_per_day": number(self.standing.hunch_per_day),
+                "gap_s": number(self.standing.hunch_gap_s),
+                "models": [
+                    {"model": name, "at": iso(at), "changes_per_day": number(one.per_day)}
+                    for name, at, one in self.hunches
+                ],
+            },
             "told_at": iso(self.standing.told_at),
             "told_by": self.told_by or None,
             "group_visits_heard": self.n_heard,
@@ -119,8 +129,10 @@ def account(house: House, url: str) -> Account:
     beliefs = Beliefs(house)
     everybody = beliefs.all()
     one = beliefs.one(resource, standing)
-    # asked before the group is heard, as of all others: a list of who is silent cannot wait for every group
+    # asked before the group is heard, as of all others: a list of who is silent cannot wait for every group,
+    # and neither can a plan for all
     silence = silence_of(beliefs, resource, standing, one, now)
+    otherwise = gaps_at(house, beliefs, everybody, resource.id, TIMES)
     n_heard = beliefs.hear(everybody, resource.host_id)
     forecast = beliefs.predictor.forecast(one, now)
     basis: dict[str, float] = {}
@@ -146,8 +158,9 @@ def account(house: House, url: str) -> Account:
         per_day=rate,
         told_by=url_of(store, standing.told_by) if standing.told_by else "",
         n_heard=n_heard,
-        otherwise=gaps_at(beliefs, everybody, one, forecast, now, TIMES),
+        otherwise=otherwise,
         silence=silence,
+        hunches=store.hunches_of(resource.id),
     )
 
 

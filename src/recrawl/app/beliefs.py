@@ -74,6 +74,8 @@ class Beliefs:
             group=np.array([resource.host_id], dtype=np.int64),
             told_at=column(standing.told_at),
             told_by=np.array([standing.told_by], dtype=np.int64),
+            hunch_per_day=column(standing.hunch_per_day),
+            hunch_gap_s=column(standing.hunch_gap_s),
         )
 
     def hear(self, batch: Batch, group: int) -> int:

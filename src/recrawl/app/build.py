@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,10 +163,8 @@ class House:
         bytes_per_day: float | None = None,
         as_last: bool = False,
     ) -> Loop:
-        """The loop, with the configuration's choices unless others are given.
-
-        With `as_last` it keeps to the terms of the last run, so that one visit changes no other plan.
-        """
+        """The loop, with the configuration's choices unless others are given; with `as_last` it keeps to the
+        terms of the last run, so that one visit changes no other plan."""
         from recrawl.loop import Loop
 
         schedule = self.config.schedule
@@ -185,6 +184,7 @@ class House:
             bytes_per_day=budget.bytes_per_day,
             reprice_every_s=schedule.reprice_every,
             fit_priors_every_s=DAY_S,
+            train_every_s=DAY_S if self.clock.speed == 1.0 else inf,  # it takes seconds of the wall's
             lease_s=self.lease_s,
             by=self.presence.name,
         )

@@ -22,6 +22,7 @@ from recrawl.app.registry import GROUPS, names, part
 from recrawl.errors import RecrawlError
 from recrawl.live.room import Room, size
 from recrawl.observe.chromium import browser_found
+from recrawl.sighted import can_train
 
 _LOW_DISK_BYTES = 2**30
 _LIBRARIES = ("aiohttp", "numpy", "pydantic", "selectolax", "yarl")
@@ -55,6 +56,7 @@ def doctor(home: Path, now: float) -> Iterator[Check]:
         yield from _looked(group, lambda group=group: [_parts(group)])  # type: ignore[misc]
     yield from _looked("names", lambda: [_names_resolved()])
     yield from _looked("browser", lambda: [_browser()])
+    yield from _looked("first sight", lambda: [_first_sight()])
     yield from _looked("secrets", lambda: _secrets(home))
     yield from _looked("shelf", lambda: _shelf(config))
     yield from _looked("store", lambda: _kept(home, config, now))
@@ -146,6 +148,15 @@ def _names_resolved() -> Check:
 def _browser() -> Check:
     there, finding = browser_found()
     return Check("browser", there or None, finding if there else f"pages cannot be rendered; {finding}")
+
+
+def _first_sight() -> Check:
+    if can_train():
+        return Check(
+            "first sight", True, f"learned from with scikit-learn {installed_version('scikit-learn')}"
+        )
+    remedy = "install it with `pip install 'recrawl[learn]'`"
+    return Check("first sight", None, f"no model of it is trained here; {remedy}")
 
 
 def _secrets(home: Path) -> Iterator[Check]:

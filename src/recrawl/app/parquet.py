@@ -25,8 +25,8 @@ _BOOLS = frozenset(
         "allow_private", "changed", "gone", "insecure", "main", "mask", "paused", "render", "significant",
     }
 )  # fmt: skip
-_INTS = frozenset({"length", "max_bytes", "offset", "page_rows", "seq", "status"})
-_FLOATS = frozenset({"magnitude", "weight"})
+_INTS = frozenset({"depth", "length", "max_bytes", "offset", "page_rows", "seq", "status"})
+_FLOATS = frozenset({"hunch_per_day", "magnitude", "weight"})
 _LISTS = frozenset({"ignore", "include", "keys", "tags"})
 
 

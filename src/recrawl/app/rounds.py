@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from recrawl.app.build import House
     from recrawl.app.ledger import Sized
     from recrawl.live.runner import Landed, Runner
+    from recrawl.live.turns import Turns
     from recrawl.loop import Loop
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -60,10 +61,11 @@ async def run(
     begun: Callable[[Loop, Tally], object] = lambda *_: None,
     tell: Callable[[str], object] = lambda _: None,
     rounded: Callable[[Sized], object] = lambda _: None,
+    turns: Callable[[Loop], Turns] | None = None,
 ) -> Tally:
     """Visit what is due, for this long or until a signal; what is in the air then still comes down. With
-    `every_s` in rounds that begin so often; `rounded` hears of each. `tell` takes sentences about trouble of
-    our own."""
+    `every_s` in rounds that begin so often; `rounded` hears of each. With `turns` of its own, until those are
+    over. `tell` takes sentences about trouble of our own."""
     now = house.clock.now()
     if house.store.counts(now)["resources"] == 0:
         raise NotWatchedError("Nothing is being watched yet; add something with `recrawl add URL`.")
@@ -81,7 +83,8 @@ async def run(
             with _stopping(runner, tally), carrying(house, tell) as carriage:
                 begun(loop, tally)
                 if every_s is None:
-                    await runner.run(until_at=now + for_s, once=once)
+                    chosen = None if turns is None else turns(loop)
+                    await runner.run(until_at=now + for_s, once=once, turns=chosen)
                 else:
                     await _rounds(house, runner, tally, every_s, now + for_s, once, rounded)
                 if carriage is not None:

@@ -56,6 +56,10 @@ def resource_row(
         "gone": bool(version and version.gone),
         "moved_to": standing.moved_to if standing.has_moved and standing.moved_to != resource.url else None,
         "rule": plan.rule if plan else "",
+        "depth": resource.depth,
+        "sight_at": instant(standing.sight_at),
+        "hunch_per_day": number(standing.hunch_per_day),
+        "hunch_gap_s": number(standing.hunch_gap_s),
         "erased_at": instant(erasure.at) if erasure else None,
     }
 

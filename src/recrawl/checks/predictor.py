@@ -144,8 +144,11 @@ def check_a_batch_is_its_rows(make: MakePredictor) -> None:
 
 
 def check_change_makes_change_likelier(make: MakePredictor) -> None:
-    """Who was seen to change is expected to change sooner than who was not."""
+    """Who was seen to change is expected to change sooner than who was not; unless nothing is kept of
+    anybody, so that nothing is learned."""
     predictor = make()
+    if not predictor.width:
+        return
     n_each = 6
     at = 1e9 + DAY_S * np.tile(np.arange(1.0, n_each + 1.0), 2)
     ids = np.repeat([1, 2], n_each)
@@ -176,6 +179,8 @@ def check_other_priors_change_beliefs_and_no_memory(make: MakePredictor) -> None
         survival.append(predictor.forecast(batch, 2e9).survival(np.full(30, DAY_S)))
     assert np.array_equal(before, predictor.memory(batch.id), equal_nan=True)
     assert (survival[0][10:] < survival[1][10:]).all()
+    if not predictor.width:
+        return  # nobody has told anything
     moved = survival[1] - survival[0]
     assert moved[:10].mean() < moved[10:].mean()
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from recrawl.cli import options, terminal
+from recrawl.cli.barbosa import barbosa
 from recrawl.cli.replaying import (
     Cores,
     CorpusName,
@@ -30,6 +31,7 @@ from recrawl.cli.replaying import (
 )
 
 app = typer.Typer(invoke_without_command=True)
+app.command("barbosa", cls=options.Command)(barbosa)
 
 
 @app.callback()
@@ -40,6 +42,7 @@ def evaluate(ctx: typer.Context) -> None:
     Begin with:
       recrawl evaluate umbrich --corpus builtin:wiki --html report.html
       recrawl evaluate peers --corpus builtin:wiki --goal fresh
+      recrawl evaluate barbosa --corpus builtin:pages
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -113,7 +116,12 @@ def peers(
     goal: Goal = "fresh",
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="A,B,…", help="Which rules; else all of them.", show_default=False),
+        typer.Option(
+            "--policy",
+            metavar="A,B,…",
+            help="Which rules; else all but those of rate classes (historic, historic-example, bayesian).",
+            show_default=False,
+        ),
     ] = None,
     days: Days = None,
     years: Years = None,
@@ -145,13 +153,13 @@ def peers(
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.ask import Ask, named
     from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
-    from recrawl.evaluate.peers import RULES, evaluate
+    from recrawl.evaluate.peers import KNOWN, RULES, evaluate
     from recrawl.evaluate.report.peers import page_of, summary, table
 
     writable(html)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
-        policies=RULES if policy is None else named(policy, RULES),
+        policies=RULES if policy is None else named(policy, KNOWN),
         days=window_days(days, years, 3.0),
         min_gap_s=min_gap_s,
         max_gap_s=max_gap_s,

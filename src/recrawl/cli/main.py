@@ -12,6 +12,8 @@ from recrawl.cli import access, corpus, history, moves, options, settings, upkee
 from recrawl.cli.backtest import backtest
 from recrawl.cli.backup import backup, restore
 from recrawl.cli.capacity import capacity
+from recrawl.cli.classes import classes
+from recrawl.cli.collect import collect
 from recrawl.cli.erase import erase, prune
 from recrawl.cli.evaluate import app as evaluate
 from recrawl.cli.export import export
@@ -26,6 +28,7 @@ from recrawl.cli.report import report
 from recrawl.cli.silent import silent
 from recrawl.cli.simulate import simulate
 from recrawl.cli.terminal import note
+from recrawl.cli.train import train
 from recrawl.cli.why import why
 from recrawl.errors import BadInputError, RecrawlError
 
@@ -103,10 +106,11 @@ for command in (
     *(watchlist.add, list_, watchlist.remove, settings.set_, settings.pause, settings.resume),
     moves.moved,
     noise,
-    *(visits.run, visits.visit, history.history, why, silent),
+    *(visits.run, visits.visit, collect, history.history, why, silent),
     *(versions.show, versions.diff, export, versions.verify),
     import_,
     *(erase, prune, backup, restore, relearn),
+    *(train, classes),
     replay,
     report,
     simulate,

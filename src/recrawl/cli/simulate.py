@@ -16,6 +16,7 @@ from recrawl.cli.replaying import (
     Html,
     MaxGap,
     MinGap,
+    Policies,
     Predictor,
     Seed,
     Years,
@@ -33,12 +34,7 @@ from recrawl.cli.replaying import (
 def simulate(
     ctx: typer.Context,
     corpus: CorpusName,
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy", metavar="A,B,…", help="Which to compare, with commas between them; `all` adds all."
-        ),
-    ] = "week,fix,dyn,state-1,uniform,index",
+    policy: Policies = "week,fix,dyn,state-1,uniform,index",
     goal: Goal = "fresh",
     budget: Annotated[
         str | None,
@@ -77,9 +73,10 @@ def simulate(
 
     Rules decide themselves how often they look: week, fix, dyn, window, state-1, state-2 and gold (which
     knows the future), as archivers do; nutch, storm-crawler, heritrix, hydra, changedetection, miniflux,
-    commafeed and freshrss-autottl, as these programs do. Policies with a price are told: uniform,
-    round-robin, proportional, floor and index (what `recrawl run` does), by --budget, or else by the first
-    rule in the list, so that what they do can be compared at equal cost.
+    commafeed and freshrss-autottl, as these programs do; historic, historic-example and bayesian, which put
+    each resource into one of four classes of intervals. Policies with a price are told: uniform, round-robin,
+    proportional, floor and index (what `recrawl run` does), by --budget, or else by the first rule in the
+    list, so that what they do can be compared at equal cost.
 
     CORPUS is a folder that `recrawl corpus import` wrote, or builtin:NAME. A year of it is replayed unless
     --days or --years say otherwise.

@@ -44,9 +44,11 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
             f"{row['price']:,.3g}, at which about {row['demand_per_day']:,.0f} visits a day are worth making"
         )
     elif row["priced_at"] is not None:
+        from recrawl.schedule.policies.classes import CLASSED
         from recrawl.schedule.policies.rules.named import RULES
 
-        who = f"the rule {row['rule']} asks" if row["rule"] in RULES else "the largest gaps alone ask"
+        ruled = row["rule"] in {*RULES, *CLASSED}
+        who = f"the rule {row['rule']} asks" if ruled else "the largest gaps alone ask"
         price = (
             f"none: {who} for {row['demand_per_day']:,.0f} visits a day, so visits come late; raise the "
             "budget or the gaps"

@@ -125,6 +125,7 @@ def _basis(found: Account) -> Iterator[tuple[str, str]]:
     from recrawl.app.account import SHARE
     from recrawl.app.quantity import iso
     from recrawl.model import DAY_S
+    from recrawl.schedule.reason import looks_like
 
     basis, (low, high) = found.basis, found.per_day
     if isfinite(high):
@@ -135,10 +136,14 @@ def _basis(found: Account) -> Iterator[tuple[str, str]]:
         )
     if "prior_share" in basis:
         usual = _rate(basis["prior_shape"] / basis["prior_scale_s"] * DAY_S)
+        whose = "as is usual there" if isnan(found.standing.hunch_per_day) else "as is usual of what looks so"
         yield (
             "prior",
-            f"{usual}, as is usual there; {100.0 * basis['prior_share']:.0f} % of its weight is left",
+            f"{usual}, {whose}; {100.0 * basis['prior_share']:.0f} % of its weight is left",
         )
+    if isfinite(found.standing.hunch_per_day):
+        seen_at = f"; seen {iso(found.standing.sight_at)}" if isfinite(found.standing.sight_at) else ""
+        yield "first sight", f"{looks_like(found.standing.hunch_per_day)}{seen_at}"
     if isfinite(pace := basis.get("habit_pace", float("nan"))):
         yield "habit", f"{pace:.2g} times its mean rate, so long after its last change"
     if isfinite(pace := basis.get("group_pace", float("nan"))):

@@ -16,6 +16,7 @@ from recrawl.model import (
     Floats,
     Hold,
     Hosts,
+    Hunch,
     Ints,
     Lease,
     Looked,
@@ -29,6 +30,7 @@ from recrawl.model import (
     Scope,
     Seen,
     Settings,
+    Sight,
     Signal,
     Snapshot,
     Standing,
@@ -136,6 +138,19 @@ class Store(Protocol):
         """Those visits counted, a row for each step of time back from `until_at`: all of them, those that
         found a change, and those that told nothing."""
 
+    def sights(self) -> Iterator[tuple[Ints, Floats]]:
+        """All that can be compared, in pages, in the order of their numbers: a row of `FEATURES` for each."""
+
+    def sight(self, resource_id: int) -> Sight | None: ...
+    def hunches(self, model: str, ids: Ints, per_day: Floats, gap_s: Floats, at: float) -> None:
+        """Keep what this model expects of these, beside what others did, and let them stand with it; what is
+        not finite is none. Of models before the last few nothing is kept."""
+
+    def hunches_of(self, resource_id: int) -> Sequence[tuple[str, float, Hunch]]:
+        """What models expected of it, each with its name and when that was; the newest first."""
+
+    def connect(self, from_ids: Ints, to_ids: Ints) -> None: ...  # those link to these; once is enough
+    def links(self) -> tuple[Ints, Ints]: ...  # from, to
     def prospects(self) -> Prospects: ...  # the present plans of all, paused ones too
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int: ...  # new memory, unless visited
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are

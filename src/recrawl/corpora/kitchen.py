@@ -22,7 +22,7 @@ from recrawl.simulate.processes import (
     week_of,
     working_hours,
 )
-from recrawl.simulate.rates import Gamma, Lognormal, Rates
+from recrawl.simulate.rates import Even, Gamma, Lognormal, Rates
 from recrawl.simulate.recipes import Ingredient, Kin, Recipe, Shared, Text
 
 YEAR_S = 365.25 * DAY_S
@@ -166,6 +166,19 @@ def _threads(start_at: float, end_at: float) -> Recipe:
     )
 
 
+def _pages(start_at: float, end_at: float) -> Recipe:
+    """Pages of many sites, as many that change daily as every hundred days; their look tells much of it."""
+    return Recipe(
+        ingredients=(Ingredient(law=Poisson(1.0), rates=Even(1 / 1000, 1.0)),),
+        start_at=start_at,
+        end_at=end_at,
+        per_host=32,
+        explained=0.6,
+        sighted=True,
+        resolution_s=HOUR_S,
+    )
+
+
 DISHES = {
     "wiki": Dish(
         title="Articles of a wiki: every edit",
@@ -201,6 +214,13 @@ DISHES = {
         n_resources=1500,
         years=3.0,
         recipe=_threads,
+    ),
+    "pages": Dish(
+        title="Pages whose look tells how often they change: what a first visit shows is known",
+        kind="page",
+        n_resources=2_400,
+        years=1.0,
+        recipe=_pages,
     ),
 }
 MIX_TITLE = "A bit of all the others"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.model import HOUR_S, Floats, Ints
 from recrawl.schedule.closed import EXPECTED
+from recrawl.schedule.policies.classes import CLASSED
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.proportional import Proportional
 from recrawl.schedule.policies.rules.named import RULES
 from recrawl.schedule.policies.rules.rule import Rule
 from recrawl.schedule.policies.rules.step import FIXED
+from recrawl.simulate.classed import walk_classed
 from recrawl.simulate.columns import walk_columns
 from recrawl.simulate.floor import walk_floor
 from recrawl.simulate.rhythms import walk_rhythm
@@ -39,7 +42,7 @@ PEERS = (
     *("nutch", "storm-crawler", "heritrix", "miniflux", "commafeed", "hydra"),
     *("freshrss-autottl", "changedetection"),
 )
-NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS)
+NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS, *CLASSED)
 
 DEFAULT_PREDICTOR = "rhythm"  # what `index` forecasts with, unless it is told otherwise
 
@@ -49,7 +52,8 @@ _N_PILOT = 1_500  # resources on which a price is looked for before all are run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """`rule` is None for policies with a price. Without bounds a rule keeps its own, and its first gap."""
+    """`rule` is None for policies with a price, and for those of rate classes. Without bounds a rule keeps
+    its own, and its first gap."""
 
     name: str
     rule: Rule | None
@@ -61,7 +65,7 @@ class Contender:
 
     @property
     def priced(self) -> bool:
-        return self.rule is None
+        return self.name in PRICED
 
     def visits(
         self, traces: Traces, window: Window, *, n_visits: int | None = None, price: float | None = None
@@ -73,6 +77,8 @@ class Contender:
         """
         if self.rule is not None:
             return self._ruled(self.rule, traces, window)
+        if self.name in CLASSED:
+            return self._classed(traces, window)
         if price is not None:
             return self._at(price, traces, window, window.first_gap_s)
         if n_visits is None:
@@ -116,6 +122,17 @@ class Contender:
             min_gap_s=self.min_gap_s,
             max_gap_s=self.max_gap_s,
             start_gap_s=None if own else FIRST_GAP_S,
+        )
+
+    def _classed(self, traces: Traces, window: Window) -> Visits:
+        return walk_classed(
+            CLASSED[self.name](),
+            traces,
+            start_at=window.start_at,
+            end_at=window.end_at,
+            first_gap_s=window.first_gap_s,
+            min_gap_s=0.0 if self.min_gap_s is None else self.min_gap_s,
+            max_gap_s=inf if self.max_gap_s is None else self.max_gap_s,
         )
 
     def _at(self, price: float, traces: Traces, window: Window, first_gap_s: Floats) -> Visits:

@@ -28,9 +28,11 @@ from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, each, meas
 from recrawl.evaluate.protocol import Window
 from recrawl.evaluate.sample import held_in_memory
 from recrawl.evaluate.sums import Sums, draws_of
+from recrawl.schedule.policies.classes import CLASSED
 from recrawl.simulate.traces import Visits
 
 RULES = (*ARCHIVER, *PEERS)
+KNOWN = (*RULES, *CLASSED)  # rate classes are tried where they are named
 LIMITS = ("recall", "freshness", "wait_days_mean")
 GAINS = ("freshness", "delay_days_mean", "recall", "harmonic")
 MOST_VISITS = 2e7  # in a window, of a rule that always takes the smallest gap

@@ -50,6 +50,39 @@ class GammaForecasts:
 
 
 @dataclass(frozen=True, slots=True)
+class MixtureForecasts:
+    """The rate of change is one of a few, `per_s`, each with its probability `p`: a row for each resource.
+
+    Averaging Poisson processes over them gives S(t) = sum of p e^(-rate t) and M(t) = the mean rate times t.
+    The longer nothing happens the likelier a slow rate, so the hazard only falls and every index only grows.
+    """
+
+    p: Floats
+    per_s: Floats
+
+    def survival(self, t_s: Floats) -> Floats:
+        return sum((p * np.exp(-rate * t_s) for p, rate in self._columns()), np.zeros(t_s.shape))
+
+    def survival_integral(self, t_s: Floats) -> Floats:
+        return sum((p * t_s * _decay_over(rate * t_s) for p, rate in self._columns()), np.zeros(t_s.shape))
+
+    def survival_slope(self, t_s: Floats) -> Floats:
+        return sum((-p * rate * np.exp(-rate * t_s) for p, rate in self._columns()), np.zeros(t_s.shape))
+
+    def n_expected(self, t_s: Floats) -> Floats:
+        return np.asarray((self.p * self.per_s).sum(axis=1) * t_s)
+
+    def n_expected_integral(self, t_s: Floats) -> Floats:
+        return np.asarray((self.p * self.per_s).sum(axis=1) * t_s * t_s / 2.0)
+
+    def pick(self, rows: Ints) -> MixtureForecasts:
+        return MixtureForecasts(self.p[rows], self.per_s[rows])
+
+    def _columns(self) -> zip[tuple[Floats, Floats]]:
+        return zip(self.p.T, self.per_s.T, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
 class TabulatedForecasts:
     """Any forecast, from its hazard at given times: between two of them the hazard is constant.
 

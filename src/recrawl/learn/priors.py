@@ -9,7 +9,7 @@ to the whole, and the whole close to the default.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from math import lgamma as log_gamma
 from typing import Protocol, runtime_checkable
@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from recrawl.learn.histories import Histories
-from recrawl.model import DAY_S, Floats, Ints, Priors
+from recrawl.model import DAY_S, Bools, Floats, Ints, Priors
 
 SHAPE, SCALE_DAYS = 0.5, 10.0  # the default: a change in twenty days, or in two, or in two hundred
 MAX_GROUPS = 1_000  # with a prior of their own: those that told most
@@ -97,6 +97,28 @@ def fitted(
         n_resources=seen.n,
         fitted_at=now,
     )
+
+
+def scaled(seen: Histories, per_day: Floats) -> Histories:
+    """The same visits in time that runs as fast as each resource is expected to change: whoever changes as
+    expected changes once a day."""
+    factor = per_day[seen.row]
+    return replace(seen, gap_s=seen.gap_s * factor, after_s=seen.after_s * factor)
+
+
+def foretold(seen: Histories, shape: Floats, scale_s: Floats) -> Floats:
+    """The logarithm of the probability that each resource's visits have under a prior of its own."""
+    likelihood = likelihoods(seen, _PER_DAY / DAY_S)
+    top = likelihood.max(axis=1)
+    weights = _weights(_Tried(np.log(shape), np.log(shape / scale_s * DAY_S)))
+    given = (np.exp(likelihood - top[:, None]) * weights.T).sum(axis=1)
+    return np.asarray(np.log(np.maximum(given, 1e-300)) + top)
+
+
+def kept_apart(ids: Ints) -> Bools:
+    """A fifth of all resources, always the same: no model of first sights is trained on them by the loop, so
+    that they show how far rates really are from hunches."""
+    return np.asarray(((ids * np.int64(2_654_435_761)) >> np.int64(16)) % 5 == 0, dtype=np.bool_)
 
 
 def likelihoods(seen: Histories, per_s: Floats) -> Floats:

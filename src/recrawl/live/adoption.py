@@ -202,7 +202,8 @@ class Adopter:
             return past.present
         earlier = self._loop.store.history(past.resource.id, until_at=at, newest_first=True, limit=1)
         informed_at = past.spans[gap - 1].informed_at if gap else nan
-        return Standing(since_at=informed_at, version=earlier[0] if earlier else None)
+        sight_at = past.present.sight_at
+        return Standing(since_at=informed_at, version=earlier[0] if earlier else None, sight_at=sight_at)
 
     def _chain(self, past: Past, held: dict[str, Version]) -> Chain:
         findings: list[Finding] = []
@@ -218,7 +219,9 @@ class Adopter:
             recorded = self._loop.store.visits(past.resource.id)
             both = chained(recorded, (finding.visit for finding in findings))
             signals = self._loop.store.signals(past.resource.id)
-            told = seen_in(both, {past.resource.id: past.resource.host_id}, signals)
+            hunch = past.present.hunch_per_day, past.present.hunch_gap_s
+            key = past.resource.id
+            told = seen_in(both, {key: past.resource.host_id}, signals, {key: hunch})
         return Chain(findings=tuple(findings), present=past.present, plan=past.plan, told=told)
 
     def _judged(self, past: Past, fetch: Fetch, fetch_id: str) -> Judgement:
@@ -246,6 +249,7 @@ def _finding(lease: Lease, fetch: Fetch, judgement: Judgement, versions: tuple[V
         etag=fetch.header("etag"),
         last_modified=fetch.header("last-modified"),
         noise=judgement.noise,
+        sight=judgement.sight,
     )
 
 

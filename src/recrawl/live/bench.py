@@ -8,7 +8,7 @@ from typing import Protocol
 
 from recrawl.contracts import Detector
 from recrawl.detect.choose import START_BYTES
-from recrawl.model import SILENCE, Kind, Lease, Lens, Noise, Snapshot, Telling, Version, Visit
+from recrawl.model import SILENCE, Kind, Lease, Lens, Noise, Sight, Snapshot, Telling, Version, Visit
 
 FALLBACK = "text"
 
@@ -32,6 +32,7 @@ class Judgement:
     noise: Noise = SILENCE  # what is known of it after the visit
     wants_repeat: bool = False  # a second look, moments later, would tell change from noise
     tells: tuple[Telling, ...] = ()  # what it tells of others
+    sight: Sight | None = None  # the first that was taken of the resource
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,7 @@ class Ground:
             last_modified=fetch.header("last-modified"),
             noise=judgement.noise,
             tells=judgement.tells,
+            sight=judgement.sight,
         )
 
     def archived(self, fetch: Fetch, judgement: Judgement, held: dict[str, Version]) -> tuple[Version, ...]:
@@ -136,7 +137,7 @@ class Ground:
 
 def _unarchived(lease: Lease, fetch: Fetch, judgement: Judgement) -> Down:
     """The resource was removed or erased meanwhile: nothing of what came back is kept."""
-    return lease, fetch, replace(judgement, version=None, same_as=None)
+    return lease, fetch, replace(judgement, version=None, same_as=None, sight=None)
 
 
 @contextmanager

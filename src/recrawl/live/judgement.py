@@ -2,6 +2,7 @@
 
 outcome                          moves since   teaches     leaves behind
 ok, differs in meaning           yes           change      a version
+ok, and never looked at closely  yes                       a sight as well
 ok, the same in meaning          yes           no change   a revisit record where the bytes are the same
 not modified                     yes           no change   a revisit record
 gone for the first time, or back yes           change      a version (a tombstone)
@@ -17,6 +18,7 @@ from dataclasses import replace
 from recrawl.contracts import Detector
 from recrawl.detect import noise as noises
 from recrawl.live.bench import Bench, ChooseDetector, Judgement, LoadSnapshot
+from recrawl.live.sights import sight_of, wanted
 from recrawl.live.snapshots import snapshot_of, version_of
 from recrawl.live.weighing import weighed
 from recrawl.live.wording import told
@@ -26,6 +28,7 @@ __all__ = ["Bench", "ChooseDetector", "Judgement", "LoadSnapshot", "judged", "qu
 
 PERMANENT = frozenset({301, 308})
 SMALL_BYTES = 64 * 1024
+_GLANCED_BYTES = 4 * 1024  # a sight of so much takes a millisecond or two
 
 
 def judged(
@@ -44,6 +47,8 @@ def judged(
     """
     bench = Bench(detectors, choose, load)
     judgement = _judged(lease, fetch, _visit(lease, fetch, fetch_id), bench, repeat)
+    if judgement.visit.outcome is Outcome.OK and wanted(lease) and not judgement.wants_repeat:
+        judgement = replace(judgement, sight=sight_of(lease, fetch))
     if not fetch.unverified:
         return judgement
     evidence = f"{judgement.visit.evidence} (the server's certificate was not verified)"
@@ -58,6 +63,8 @@ def quick(lease: Lease, fetch: Fetch, bench: Bench) -> bool:
     before, noise = lease.standing.version, lease.standing.noise
     if fetch.outcome is not Outcome.OK:
         return True
+    if wanted(lease) and len(fetch.body) > _GLANCED_BYTES:
+        return False
     if before is not None and not before.gone:
         return before.digest == digest(fetch.body)
     after = snapshot_of(fetch, noises.lens(lease.resource.effective.manner, noise))

@@ -6,6 +6,7 @@ of a million. It becomes an aware datetime only where a person or a file format 
 """
 
 from recrawl.model.body import Body, digest, pieces
+from recrawl.model.classes import TABLE_2, TABLE_4, RateClass
 from recrawl.model.columns import (
     Batch,
     Bools,
@@ -34,6 +35,7 @@ from recrawl.model.resource import (
     Settings,
     settled,
 )
+from recrawl.model.sight import FEATURES, SIGHT_FORMAT, Feature, Hunch, Sight, column
 from recrawl.model.signal import Signal, Telling
 from recrawl.model.units import DAY_S, HOUR_S
 from recrawl.model.verdict import Changed, Snapshot, Verdict
@@ -53,11 +55,15 @@ from recrawl.model.withdrawal import Erasure, Moved, Replacement
 __all__ = [
     "CLEAR",
     "DAY_S",
+    "FEATURES",
     "FORM_AGAIN",
     "GLOBAL",
     "HOUR_S",
     "MIN_SHARED_BYTES",
+    "SIGHT_FORMAT",
     "SILENCE",
+    "TABLE_2",
+    "TABLE_4",
     "Access",
     "Adoption",
     "Batch",
@@ -69,12 +75,14 @@ __all__ = [
     "Effective",
     "Erasure",
     "Failure",
+    "Feature",
     "Fetch",
     "Floats",
     "Header",
     "Hold",
     "Hop",
     "Hosts",
+    "Hunch",
     "Ints",
     "Kind",
     "Learned",
@@ -93,6 +101,7 @@ __all__ = [
     "Plans",
     "Priors",
     "Prospects",
+    "RateClass",
     "Replacement",
     "Request",
     "Resource",
@@ -100,6 +109,7 @@ __all__ = [
     "ScopeKind",
     "Seen",
     "Settings",
+    "Sight",
     "Signal",
     "Snapshot",
     "Standing",
@@ -109,6 +119,7 @@ __all__ = [
     "Verdict",
     "Version",
     "Visit",
+    "column",
     "digest",
     "pieces",
     "recent_bits",

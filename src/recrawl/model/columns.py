@@ -44,7 +44,8 @@ def _untold() -> Floats:
 
 
 def _filled(columns: Batch | Seen) -> None:
-    """Where nobody said which group they are of, all are of none; and nobody was told of."""
+    """Where nobody said which group they are of, all are of none; nobody was told of, and nobody has a
+    hunch."""
     n = len(columns.id)
     if n and not len(columns.group):
         object.__setattr__(columns, "group", np.zeros(n, dtype=np.int64))
@@ -52,6 +53,10 @@ def _filled(columns: Batch | Seen) -> None:
         object.__setattr__(columns, "told_at", np.full(n, np.nan))
     if n and not len(columns.told_by):
         object.__setattr__(columns, "told_by", np.zeros(n, dtype=np.int64))
+    if n and not len(columns.hunch_per_day):
+        object.__setattr__(columns, "hunch_per_day", np.full(n, np.nan))
+    if n and not len(columns.hunch_gap_s):
+        object.__setattr__(columns, "hunch_gap_s", np.full(n, np.nan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +79,9 @@ class Batch(_Columns):
     # the first signal since the last informative visit; NaN: none
     told_at: Floats = field(default_factory=_untold)
     told_by: Ints = field(default_factory=_unsaid)  # the source's number; 0: none
+    # changes a day, and the gap between changes, that first sight makes us expect; NaN: nothing
+    hunch_per_day: Floats = field(default_factory=_untold)
+    hunch_gap_s: Floats = field(default_factory=_untold)
 
     def __post_init__(self) -> None:
         _filled(self)
@@ -91,9 +99,23 @@ class Seen(_Columns):
     group: Ints = field(default_factory=_unsaid)  # as in a batch
     told_at: Floats = field(default_factory=_untold)  # the first signal in `(since_at, at]`; NaN: none
     told_by: Ints = field(default_factory=_unsaid)  # the source's number; 0: none
+    hunch_per_day: Floats = field(default_factory=_untold)  # as in a batch
+    hunch_gap_s: Floats = field(default_factory=_untold)
 
     def __post_init__(self) -> None:
         _filled(self)
+
+    def turns(self) -> list[Ints]:
+        """Row numbers, split so that each turn holds every resource at most once, in order of time."""
+        if (np.diff(self.id) > 0).all():
+            return [np.arange(len(self))]
+        order = np.lexsort((self.at, self.id))
+        ids = self.id[order]
+        first = np.r_[True, ids[1:] != ids[:-1]]
+        start = np.maximum.accumulate(np.where(first, np.arange(len(ids)), 0))
+        rank = np.arange(len(ids)) - start
+        sizes = np.bincount(rank)
+        return np.split(order[np.argsort(rank, kind="stable")], np.cumsum(sizes)[:-1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,11 @@ def _none() -> Ints:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priors:
     """Gamma distributions over the rate: one for everything, and one for each group that told enough to have
-    its own. `shape` is a number of changes, `scale_s` the time that they are believed to have taken."""
+    its own. `shape` is a number of changes, `scale_s` the time that they are believed to have taken.
+
+    `hunched` is the same for resources with a hunch, of rates in multiples of it: of a hunch of one change a
+    day it is the prior as it stands, and of one of ten changes a day its times are a tenth.
+    """
 
     shape: float
     scale_s: float
@@ -29,9 +34,19 @@ class Priors:
     scales_s: Floats = field(default_factory=lambda: np.empty(0))
     n_resources: int = 0  # that they were fitted to
     fitted_at: float = nan
+    hunched: Priors | None = None
 
-    def of(self, group: Ints) -> tuple[Floats, Floats]:
-        """Shape and scale for resources of these groups."""
+    def of(self, group: Ints, hunch_per_day: Floats | None = None) -> tuple[Floats, Floats]:
+        """Shape and scale for resources of these groups, with these hunches (NaN: none)."""
+        shape, scale_s = self._plain(group)
+        if self.hunched is not None and hunch_per_day is not None:
+            told = np.flatnonzero(hunch_per_day > 0.0)
+            if len(told):
+                shape[told], times_s = self.hunched._plain(group[told])
+                scale_s[told] = times_s / hunch_per_day[told]
+        return shape, scale_s
+
+    def _plain(self, group: Ints) -> tuple[Floats, Floats]:
         shape, scale_s = np.full(len(group), self.shape), np.full(len(group), self.scale_s)
         if len(self.group):
             place = np.minimum(np.searchsorted(self.group, group), len(self.group) - 1)
@@ -40,23 +55,29 @@ class Priors:
         return shape, scale_s
 
     def written(self) -> str:
-        columns = zip(self.group.tolist(), self.shapes.tolist(), self.scales_s.tolist(), strict=True)
-        return json.dumps(
-            {
-                "shape": self.shape,
-                "scale_s": self.scale_s,
-                "n_resources": self.n_resources,
-                "fitted_at": self.fitted_at,
-                "groups": [[group, round(shape, 4), round(scale_s, 1)] for group, shape, scale_s in columns],
-            }
-        )
+        return json.dumps(self._said())
 
     @classmethod
     def read(cls, text: str) -> Priors:
-        said = json.loads(text)
-        groups = said.pop("groups")
+        return cls._of_said(json.loads(text))
+
+    def _said(self) -> dict[str, Any]:
+        columns = zip(self.group.tolist(), self.shapes.tolist(), self.scales_s.tolist(), strict=True)
+        return {
+            "shape": self.shape,
+            "scale_s": self.scale_s,
+            "n_resources": self.n_resources,
+            "fitted_at": self.fitted_at,
+            "groups": [[group, round(shape, 4), round(scale_s, 1)] for group, shape, scale_s in columns],
+            "hunched": None if self.hunched is None else self.hunched._said(),
+        }
+
+    @classmethod
+    def _of_said(cls, said: dict[str, Any]) -> Priors:
+        groups, hunched = said.pop("groups"), said.pop("hunched", None)
         return cls(
             **said,
+            hunched=None if hunched is None else cls._of_said(hunched),
             group=np.array([row[0] for row in groups], dtype=np.int64),
             shapes=np.array([row[1] for row in groups], dtype=np.float64),
             scales_s=np.array([row[2] for row in groups], dtype=np.float64),

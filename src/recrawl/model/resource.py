@@ -121,6 +121,7 @@ class NewResource:
     host: str
     settings: Settings = field(default_factory=Settings)
     tags: tuple[str, ...] = ()
+    depth: int | None = None  # where it was found by following links: how many led there, the start being 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,3 +136,4 @@ class Resource:
     settings: Settings = field(default_factory=Settings)  # its own layer
     effective: Effective = field(default_factory=Effective)  # after inheritance
     tags: tuple[str, ...] = ()
+    depth: int | None = None  # as above, by the shortest way that was found

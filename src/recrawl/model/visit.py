@@ -8,6 +8,7 @@ from math import inf, nan
 from recrawl.model.fetch import Outcome
 from recrawl.model.lens import SILENCE, Noise
 from recrawl.model.resource import Resource
+from recrawl.model.sight import Hunch, Sight
 from recrawl.model.signal import Telling
 from recrawl.model.verdict import Changed
 
@@ -112,6 +113,11 @@ class Standing:
     noise: Noise = SILENCE
     told_at: float = nan  # the first signal since the last informative visit
     told_by: int = 0  # the source's number
+    sight_at: float = nan  # when its sight was taken; NaN: it has none that can be compared with others
+    # What that made the newest model expect. These three change with a completion's sight and hunch, and with
+    # `Store.hunches`, whatever standing a completion carries.
+    hunch_per_day: float = nan
+    hunch_gap_s: float = nan
 
     @property
     def has_moved(self) -> bool:
@@ -157,6 +163,10 @@ class Completion:
     n_host_failures: int = 0  # in a row, this visit included
     versions: tuple[Version, ...] = field(default=())
     tells: tuple[Telling, ...] = ()  # those are kept that are news of watched resources
+    sight: Sight | None = None  # takes the place of an earlier one
+    hunch: Hunch | None = None  # what `model` expects of it since this visit
+    model: str = ""
+    links: tuple[int, ...] = ()  # watched resources that it links to
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,3 +180,4 @@ class Adoption:
     versions: tuple[Version, ...]  # oldest first
     standing: Standing  # where it stands with them
     plan: Plan
+    sight: Sight | None = None  # where it had none

@@ -8,8 +8,8 @@ from dataclasses import replace
 from math import inf
 
 from recrawl.model import Adoption, Completion, Lease, Version
+from recrawl.remember.sights import MemorySights
 from recrawl.remember.watched import Record
-from recrawl.remember.watchlist import MemoryWatchlist
 
 
 def completed(adoption: Adoption) -> Completion:
@@ -21,10 +21,11 @@ def completed(adoption: Adoption) -> Completion:
         standing=adoption.standing,
         plan=adoption.plan,
         gate_at=0.0,
+        sight=adoption.sight,
     )
 
 
-class MemoryAdopting(MemoryWatchlist):
+class MemoryAdopting(MemorySights):
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]:
         return frozenset(self._fetch_ids.intersection(fetch_ids))
 
@@ -50,6 +51,7 @@ class MemoryAdopting(MemoryWatchlist):
         kept = [version for _, version in record.versions if not version.flag]
         record.standing = replace(adoption.standing, version=kept[-1] if kept else None)
         self._columns.set_done(completed(adoption))
+        self._see([completed(adoption)])
         self._heeded(record)
         self._queue(record)
         self._line.place([record.host])

@@ -14,6 +14,7 @@ from recrawl.model import Batch, Completion, Effective, Floats, Plan, Plans
 _REALS = (
     *("weight", "min_gap_s", "max_gap_s", "since_at", "gap_s", "due_at"),
     *("plan_gap_s", "price", "p_changed", "per_day", "planned_at", "told_at"),
+    *("sight_at", "hunch_per_day", "hunch_gap_s"),
 )
 _COUNTS = ("n_informative", "n_changes", "n_failures", "n_memory", "host_id", "told_by")
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -41,6 +42,7 @@ class Columns:
         self.real["since_at"][row] = nan
         self.real["gap_s"][row] = nan
         self.real["told_at"][row] = nan
+        self.forget_sight(row + 1)
         self.set_plan(plan)
 
     def set_effective(self, resource_id: int, host_id: int, effective: Effective) -> None:
@@ -86,6 +88,10 @@ class Columns:
     def set_told(self, resource_id: int, at: float, by: int) -> None:
         self.real["told_at"][resource_id - 1] = at
         self.count["told_by"][resource_id - 1] = by
+
+    def forget_sight(self, resource_id: int) -> None:
+        for name in ("sight_at", "hunch_per_day", "hunch_gap_s"):
+            self.real[name][resource_id - 1] = nan
 
     def set_plans(self, plans: Plans) -> None:
         rows, real = plans.id - 1, self.real
@@ -148,6 +154,8 @@ class Columns:
             group=self.count["host_id"][rows],
             told_at=self.real["told_at"][rows],
             told_by=self.count["told_by"][rows],
+            hunch_per_day=self.real["hunch_per_day"][rows],
+            hunch_gap_s=self.real["hunch_gap_s"][rows],
         )
         return batch, self.memory[rows, :width]
 

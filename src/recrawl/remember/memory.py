@@ -27,12 +27,13 @@ from recrawl.remember.adopting import MemoryAdopting
 from recrawl.remember.line import Host
 from recrawl.remember.paces import MemoryPaces
 from recrawl.remember.payloads import unknown_file
+from recrawl.remember.sights import MemorySights
 from recrawl.remember.signals import MemorySignals
 from recrawl.remember.told import MemoryTold
 from recrawl.remember.withdrawal import MemoryWithdrawal
 
 
-class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, MemoryPaces):
+class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, MemorySights, MemoryPaces):
     # the loop
 
     def claim(
@@ -96,8 +97,9 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, M
             self._files[name] = max(length, self._files.get(name, 0))
         known = self.recorded([completion.visit.fetch_id for completion in done])
         accepted = [self._record(completion) for completion in done]
-        new = (one for one, ok in zip(done, accepted, strict=True) if ok and one.visit.fetch_id not in known)
+        new = [one for one, ok in zip(done, accepted, strict=True) if ok and one.visit.fetch_id not in known]
         self._hear([completion for completion in new if completion.tells])
+        self._see(new)
         return accepted
 
     def ready_at(self, now: float) -> float:

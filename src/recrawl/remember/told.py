@@ -13,13 +13,14 @@ from recrawl.model import Completion, Floats, Ints, Looked, Prospects, Seen
 from recrawl.remember.watched import Record, teaches
 from recrawl.remember.watchlist import MemoryWatchlist
 
-_Row = tuple[int, float, float, int, float, int, float, int]
+_Row = tuple[int, float, float, int, float, int, float, int, float, float]
 
 
 def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
-    """From rows of resource, since_at, at, changed, event_at, host, told_at and told_by; None is NaN."""
-    columns = list(zip(*rows, strict=True)) or [()] * 8
-    ids, since_at, at, changed, event_at, host_ids, told_at, told_by = columns
+    """From rows of resource, since_at, at, changed, event_at, host, told_at, told_by and a hunch; None is
+    NaN."""
+    columns = list(zip(*rows, strict=True)) or [()] * 10
+    ids, since_at, at, changed, event_at, host_ids, told_at, told_by, hunch_per_day, hunch_gap_s = columns
     return Seen(
         id=np.array(ids, np.int64),
         since_at=np.array(since_at, np.float64),
@@ -29,6 +30,8 @@ def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
         group=np.array(host_ids, np.int64),
         told_at=np.array(told_at, np.float64),
         told_by=np.array(told_by, np.int64),
+        hunch_per_day=np.array(hunch_per_day, np.float64),
+        hunch_gap_s=np.array(hunch_gap_s, np.float64),
     )
 
 
@@ -84,7 +87,7 @@ class MemoryTold(MemoryWatchlist):
         """The mark is how many there ever were. What a removed resource had is told no more."""
         records = self._watched.records
         came = [
-            (*row, records[row[0]].host.id, *records[row[0]].told(row[1], row[2]))
+            (*row, records[row[0]].host.id, *records[row[0]].told(row[1], row[2]), *self._hunch(row[0]))
             for row in self._taught[mark:]
             if row[0] in records
         ]
@@ -148,5 +151,9 @@ class MemoryTold(MemoryWatchlist):
         for visit in record.visits:
             if teaches(visit):
                 since_at, at, changed = visit.since_at, visit.at, int(visit.changed)
-                told = record.told(since_at, at)
-                yield resource_id, since_at, at, changed, visit.event_at, record.host.id, *told
+                rest = record.host.id, *record.told(since_at, at), *self._hunch(resource_id)
+                yield resource_id, since_at, at, changed, visit.event_at, *rest
+
+    def _hunch(self, resource_id: int) -> tuple[float, float]:
+        real, row = self._columns.real, resource_id - 1
+        return float(real["hunch_per_day"][row]), float(real["hunch_gap_s"][row])

@@ -78,6 +78,7 @@ class Watched:
             host=host.name,
             added_at=now,
             settings=said,
+            depth=item.depth,
         )
         if said != SILENT:
             self.layers[Scope(ScopeKind.RESOURCE, item.url)] = said
@@ -85,6 +86,12 @@ class Watched:
         self.ids[resource.url] = resource.id
         self.records[resource.id] = record = Record(resource, host)
         return record
+
+    def deepen(self, record: Record, depth: int | None) -> None:
+        """A shorter way there was found, or the first."""
+        known = record.resource.depth
+        if depth is not None and (known is None or depth < known):
+            record.resource = replace(record.resource, depth=depth)
 
     def remove(self, resource_id: int) -> Record | None:
         record = self.records.pop(resource_id, None)

@@ -9,7 +9,18 @@ from itertools import islice
 from math import isnan, nan
 
 from recrawl.errors import NotWatchedError, WatchedAlreadyError
-from recrawl.model import NewResource, Plan, Resource, Scope, ScopeKind, Settings, Standing, Visit
+from recrawl.model import (
+    Hunch,
+    NewResource,
+    Plan,
+    Resource,
+    Scope,
+    ScopeKind,
+    Settings,
+    Sight,
+    Standing,
+    Visit,
+)
 from recrawl.remember.columns import Columns
 from recrawl.remember.line import Host, Line
 from recrawl.remember.payloads import Payloads
@@ -29,6 +40,9 @@ class MemoryWatchlist:
         self._payloads = Payloads()
         self._facts: dict[str, str] = {}
         self._told_by: dict[int, set[int]] = {}  # of each source, those it told of
+        self._sights: dict[int, Sight] = {}
+        self._hunches: dict[int, dict[str, tuple[float, Hunch]]] = {}  # by resource and model
+        self._links: set[tuple[int, int]] = set()
 
     def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]:
         n_added = n_known = 0
@@ -46,6 +60,7 @@ class MemoryWatchlist:
                 touched[resource_id] = None
             else:
                 n_known += 1
+                self._watched.deepen(self._watched.records[resource_id], item.depth)
             if item.tags:
                 self._watched.tag(self._watched.records[resource_id], item.tags, ())
                 touched[resource_id] = None
@@ -68,6 +83,8 @@ class MemoryWatchlist:
             self._fetch_ids.difference_update(visit.fetch_id for visit in record.visits)
             self._payloads.forget(record.versions)
             self._unsay(record.resource.id)
+            self._unsee(record.resource.id)
+            self._links = {pair for pair in self._links if record.resource.id not in pair}
         if any(record.visits for record in gone):
             left = self._watched.records.values()
             self._visited_at = sorted(visit.at for record in left for visit in record.visits)
@@ -149,6 +166,9 @@ class MemoryWatchlist:
             due_at=float(real["due_at"][row]),
             told_at=float(real["told_at"][row]),
             told_by=int(self._columns.count["told_by"][row]),
+            sight_at=float(real["sight_at"][row]),
+            hunch_per_day=float(real["hunch_per_day"][row]),
+            hunch_gap_s=float(real["hunch_gap_s"][row]),
         )
 
     def _settle(self, ids: Iterable[int], now: float) -> None:
@@ -180,6 +200,12 @@ class MemoryWatchlist:
                 del record.signals[at]
             if self._columns.count["told_by"][resource_id - 1] == source_id:
                 self._columns.set_told(resource_id, nan, 0)
+
+    def _unsee(self, resource_id: int) -> None:
+        """Nothing of what it showed is known, nor what was made of it."""
+        self._sights.pop(resource_id, None)
+        self._hunches.pop(resource_id, None)
+        self._columns.forget_sight(resource_id)
 
     def _mark_said(self) -> None:
         self._facts["said"] = str(int(self._facts.get("said", "0")) + 1)

@@ -94,6 +94,8 @@ class MemoryWithdrawal(MemoryWatchlist):
             )
             record.visits[:] = [replace(visit, evidence="", moved_to=None) for visit in record.visits]
             self._unsay(record.resource.id)
+            self._unsee(record.resource.id)
+            self._links = {pair for pair in self._links if pair[0] != record.resource.id}
 
     def end_erasure(
         self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True

@@ -6,6 +6,7 @@ from math import isfinite
 
 from recrawl.model import DAY_S, HOUR_S, Plan, Standing
 
+N_NEW = 10  # visits: after so many a resource is known by what it did
 _UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
@@ -23,8 +24,11 @@ def reason(plan: Plan, standing: Standing) -> str:
     if isfinite(plan.p_changed):
         likely = f"{100.0 * plan.p_changed:.0f} % likely to have changed"
         known = f"{known}; {likely} {span(plan.gap_s)} after the last look"
+    alike = ""
+    if standing.hunch_per_day > 0.0 and standing.n_informative <= N_NEW:
+        alike = f"; it {looks_like(standing.hunch_per_day)}"
     told = "; a source has told of a change since" if standing.told_by else ""
-    return f"{known}{told}; {_why(plan)}."
+    return f"{known}{alike}{told}; {_why(plan)}."
 
 
 def _why(plan: Plan) -> str:
@@ -59,6 +63,16 @@ def span(seconds: float) -> str:
     hair = size > seconds >= size / 1.001
     figure = "1" if hair else f"{seconds / size:.3g}"
     return f"{figure} {name}" if figure == "1" else f"{figure} {name}s"
+
+
+def looks_like(per_day: float) -> str:
+    """What first sight made one expect.
+
+    >>> looks_like(1 / 3), looks_like(24.0)
+    ('looks like pages that change every 3 days', 'looks like pages that change every hour')
+    """
+    gap = span(DAY_S / per_day)
+    return f"looks like pages that change every {gap.removeprefix('1 ')}"
 
 
 def rate(per_day: float) -> str:

@@ -18,6 +18,7 @@ from recrawl.simulate.processes import Bred, Dying, Law, Periodic, Poisson, Rate
 from recrawl.simulate.processes.columns import bounds_of
 from recrawl.simulate.rates import features
 from recrawl.simulate.recipes import Kin, Recipe, Shared
+from recrawl.simulate.sights import sights
 from recrawl.simulate.traces import Traces, picked
 
 _ABOUT = 256  # resources in a block
@@ -58,7 +59,7 @@ def block(recipe: Recipe, rng: np.random.Generator) -> Piece:
     host = np.arange(n) // recipe.per_host
     share = np.array([ingredient.share for ingredient in recipe.ingredients])
     which = rng.choice(len(recipe.ingredients), size=n, p=share / share.sum())
-    table, known = features(n, rng)
+    table, known = sights(n, rng) if recipe.sighted else features(n, rng)
     alike = rng.standard_normal(host[-1] + 1)[host]
     told = recipe.explained + recipe.alike
     if told:

@@ -12,10 +12,11 @@ from math import inf
 
 import numpy as np
 
+from recrawl.compiled import compiled
 from recrawl.contracts import Learner, Policy, Predictor
 from recrawl.model import Batch, Bools, Floats, Ints, Seen
 from recrawl.simulate.traces import Traces, Visits
-from recrawl.simulate.walk import checked
+from recrawl.simulate.walk import checked, first_after
 
 
 def walk_columns(
@@ -76,7 +77,7 @@ class Known:
         self._traces = traces
         self._bounds_s = (np.full(n, min_gap_s), np.full(n, max_gap_s))
         self._since_at = np.full(n, start_at)
-        self._next = _after(traces, np.arange(n), self._since_at)  # the next change of each
+        self._next = _after(traces.bounds, traces.at, np.arange(n), self._since_at)  # the next change of each
         self.gap_s = np.full(n, np.nan)
         self.n_informative = np.ones(n, dtype=np.int64)
         self._n_changes = np.zeros(n, dtype=np.int64)
@@ -84,7 +85,7 @@ class Known:
 
     def visit(self, rows: Ints, at: Floats) -> Seen:
         since_at = self._since_at[rows]
-        change = _after(self._traces, rows, at)
+        change = _after(self._traces.bounds, self._traces.at, rows, at)
         changed: Bools = change > self._next[rows]
         self._next[rows] = change
         self._since_at[rows] = at
@@ -98,6 +99,7 @@ class Known:
             changed=changed.astype(np.int8),
             event_at=np.full(len(rows), np.nan),
             group=self._traces.host[rows] + 1,
+            **self._traces.hunches(rows),
         )
 
     def batch(self, rows: Ints) -> Batch:
@@ -113,18 +115,17 @@ class Known:
             n_failures=np.zeros(len(rows), dtype=np.int64),
             bits=self._bits[rows],
             group=self._traces.host[rows] + 1,  # 0 is for those of none
+            **self._traces.hunches(rows),
         )
 
 
-def _after(traces: Traces, rows: Ints, at: Floats) -> Ints:
-    """For each row the place of its first change after its moment: all halve their own stretch together."""
-    low, high = traces.bounds[rows].copy(), traces.bounds[rows + 1].copy()
-    while (open_ := low < high).any():
-        middle = (low + high) // 2
-        before = open_ & (traces.at[np.minimum(middle, len(traces.at) - 1)] <= at)
-        low = np.where(before, middle + 1, low)
-        high = np.where(open_ & ~before, middle, high)
-    return np.asarray(low)
+@compiled
+def _after(bounds: Ints, times: Floats, rows: Ints, at: Floats) -> Ints:
+    """For each row the place of its first change after its moment."""
+    found = np.empty(len(rows), np.int64)
+    for i in range(len(rows)):
+        found[i] = first_after(times, bounds[rows[i]], bounds[rows[i] + 1], at[i])
+    return found
 
 
 def _visits(kept: list[tuple[Ints, Floats]], n: int) -> Visits:

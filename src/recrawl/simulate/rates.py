@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import erf, log, pi, sin, sqrt
 from typing import Protocol
 
 import numpy as np
@@ -55,6 +55,23 @@ class Gamma:
         factor = np.exp(sqrt(share * variance) * known - share * variance / 2)
         shape = _shape_of((1 - share) * variance)
         return np.asarray(self.per_day * factor * rng.gamma(shape, 1 / shape, len(known)))
+
+
+@dataclass(frozen=True, slots=True)
+class Even:
+    """As many between one day and two as between 100 days and 200: the logarithm is spread evenly."""
+
+    slowest_per_day: float
+    fastest_per_day: float
+
+    def draw(self, known: Floats, share: float, rng: np.random.Generator) -> Floats:
+        # Evenly spread is the share of a bell below a place in it; of two places that have a part in common,
+        # what the one tells of the other is a little less than that part.
+        part = 2.0 * sin(pi * share / 6.0)
+        place = sqrt(part) * known + sqrt(1.0 - part) * rng.standard_normal(len(known))
+        below = 0.5 + 0.5 * np.array([erf(one / sqrt(2.0)) for one in place.tolist()])
+        widest = log(self.fastest_per_day / self.slowest_per_day)
+        return np.asarray(self.slowest_per_day * np.exp(widest * below))
 
 
 def features(n: int, rng: np.random.Generator) -> tuple[dict[str, Ints], Floats]:

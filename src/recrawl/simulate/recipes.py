@@ -109,8 +109,9 @@ class Recipe:
     """A world of resources on hosts, `per_host` on each.
 
     Within each ingredient, static features explain the share `explained` of the variance of the log rates,
-    and being on the same host the share `alike`. Hosts are in one of the time zones, taken in turn. All times
-    are rounded up to `resolution_s`, and of changes that then coincide one is left.
+    and being on the same host the share `alike`; with `sighted` the features are those of a sight. Hosts are
+    in one of the time zones, taken in turn. All times are rounded up to `resolution_s`, and of changes that
+    then coincide one is left.
     """
 
     ingredients: tuple[Ingredient, ...]
@@ -123,6 +124,7 @@ class Recipe:
     shared: Shared | None = None
     kin: Kin | None = None
     text: Text | None = None
+    sighted: bool = False
     resolution_s: float = 1.0
 
     def __post_init__(self) -> None:

@@ -70,7 +70,7 @@ def walk_rhythm(
     checked(traces, first_gap_s)
     n = len(traces)
     group = traces.host.astype(np.int64) + 1  # group 0 is for those of none
-    shape, scale_s = predictor.priors.of(group)
+    shape, scale_s = predictor.priors.of(group, traces.hunch_per_day)
     terms = Terms(
         goal,
         float(price),

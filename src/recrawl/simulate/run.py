@@ -103,7 +103,8 @@ def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int) -> Fi
     if first or changed is Changed.YES:
         digest = f"version:{world.version(index, now)}"
         versions = (Version(resource_id=lease.resource.id, seq=0, at=now, digest=digest),)
-    return Finding(lease=lease, visit=visit, gate_at=now, versions=versions)
+    hunch = world.hunches[index] if first and world.hunches else None
+    return Finding(lease=lease, visit=visit, gate_at=now, versions=versions, hunch=hunch, model="world")
 
 
 def _columns(visits: list[tuple[int, Visit]]) -> Seen:

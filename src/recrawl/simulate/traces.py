@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
 from recrawl.model import Bools, Floats, Ints
 from recrawl.model.columns import Bits
+
+
+class Hunches(TypedDict, total=False):
+    """As columns have them; nothing where there are none."""
+
+    hunch_per_day: Floats
+    hunch_gap_s: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +40,9 @@ class Traces:
     weight: Floats
     url: Sequence[str] = ()  # empty where nobody needs them
     size_bytes: Floats | None = None  # what a visit takes, in the mean; NaN where nobody knows
+    # what first sight makes one expect of each: changes a day, and the gap between changes; NaN: nothing
+    hunch_per_day: Floats | None = None
+    hunch_gap_s: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.born_at)
@@ -42,6 +53,15 @@ class Traces:
 
     def of(self, index: int) -> Floats:
         return self.at[self.bounds[index] : self.bounds[index + 1]]
+
+    def hunches(self, rows: Ints | Bools) -> Hunches:
+        """Of these resources."""
+        known = Hunches()
+        if self.hunch_per_day is not None:
+            known["hunch_per_day"] = self.hunch_per_day[rows]
+        if self.hunch_gap_s is not None:
+            known["hunch_gap_s"] = self.hunch_gap_s[rows]
+        return known
 
     def pick(self, rows: Ints | Bools) -> Traces:
         """These resources, in this order."""
@@ -57,6 +77,7 @@ class Traces:
             weight=self.weight[index],
             url=[self.url[i] for i in index] if len(self.url) else (),
             size_bytes=None if self.size_bytes is None else self.size_bytes[index],
+            **self.hunches(index),
         )
 
 

@@ -91,7 +91,9 @@ def walk_index(
     """The visits that policy `index` makes at a constant price, with the Gamma filter's forecasts; or policy
     `proportional`, where `goal` (a number of `recrawl.simulate.scalar`) is `EXPECTED`."""
     checked(traces, first_gap_s)
-    shape, scale_s = predictor.priors.of(traces.host + 1)  # group 0 is for those of none
+    shape, scale_s = predictor.priors.of(
+        traces.host + 1, traces.hunch_per_day
+    )  # group 0 is for those of none
     bounds, at = _walked_by_index(
         goal,
         float(price),

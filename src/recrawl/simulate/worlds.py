@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recrawl.model import Floats, NewResource
+from recrawl.model import DAY_S, Floats, Hunch, Ints, NewResource
 from recrawl.simulate.blocks import Piece, block, block_size, joined
 from recrawl.simulate.contents import digests
 from recrawl.simulate.processes import Process
@@ -100,14 +100,19 @@ class World:
                 digest=digests(self.seed, np.repeat(resource, traces.n_changes), piece.content),
                 first_digest=digests(self.seed, resource, np.zeros(len(traces), dtype=np.int64)),
                 url=[
-                    f"https://{host_of(h)}/{'d/' * (depth - 1)}{i}"
-                    for i, h, depth in zip(
-                        resource.tolist(), host.tolist(), piece.features["depth"].tolist(), strict=True
+                    f"https://{host_of(h)}/{'d/' * (level - 1)}{i}"
+                    for i, h, level in zip(
+                        resource.tolist(), host.tolist(), _levels(piece).tolist(), strict=True
                     )
                 ],
             ),
             follows=np.where(piece.follows < 0, -1, piece.follows + first),
         )
+
+
+def _levels(piece: Piece) -> Ints:
+    """How deep in its site's folders each resource is."""
+    return piece.features["level"] if "level" in piece.features else piece.features["depth"]
 
 
 def host_of(number: int) -> str:
@@ -121,6 +126,7 @@ class TraceWorld:
 
     resources: Sequence[NewResource]
     events: Sequence[Floats]
+    hunches: Sequence[Hunch] = ()  # what the first visit of each makes one expect; empty: nothing of any
 
     def n_changes(self, index: int, since_at: float, at: float) -> int:
         """How often resource `index` changed in `(since_at, at]`."""
@@ -153,4 +159,13 @@ def world_from(traces: Traces) -> TraceWorld:
     return TraceWorld(
         [NewResource(url=url, host=host) for url, host in zip(urls, hosts, strict=True)],
         [traces.of(i) for i in range(len(traces))],
+        _hunches(traces),
     )
+
+
+def _hunches(traces: Traces) -> list[Hunch]:
+    per_day, gap_s = traces.hunch_per_day, traces.hunch_gap_s
+    if per_day is None:
+        return []
+    gaps = DAY_S / per_day if gap_s is None else gap_s
+    return [Hunch(per_day=rate, gap_s=gap) for rate, gap in zip(per_day.tolist(), gaps.tolist(), strict=True)]

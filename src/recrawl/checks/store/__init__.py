@@ -12,6 +12,7 @@ from recrawl.checks.store.payloads import PAYLOADS
 from recrawl.checks.store.planning import PLANNING
 from recrawl.checks.store.recalling import RECALLING
 from recrawl.checks.store.samples import MakeStore
+from recrawl.checks.store.seeing import SEEING
 from recrawl.checks.store.telling import TELLING
 from recrawl.checks.store.watching import WATCHING
 from recrawl.checks.store.withdrawing import WITHDRAWING
@@ -28,6 +29,7 @@ CHECKS = [
     *RECALLING,
     *PACING,
     *TELLING,
+    *SEEING,
     *LOOKING,
     *ADOPTING,
     *WITHDRAWING,

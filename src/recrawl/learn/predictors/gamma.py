@@ -50,23 +50,25 @@ class GammaFilter:
         if not len(seen):
             return
         self._reach(int(seen.id.max()))
-        for rows in _rounds(seen):
+        for rows in seen.turns():
             self._take(seen.pick(rows))
 
-    def state(self, ids: Ints, group: Ints) -> tuple[Floats, Floats]:
-        """Shape and seconds of evidence of these resources, which are of these groups."""
-        shape, scale_s = self.priors.of(group)
+    def state(self, ids: Ints, group: Ints, hunch_per_day: Floats | None = None) -> tuple[Floats, Floats]:
+        """Shape and seconds of evidence of these resources, which are of these groups and have these
+        hunches."""
+        shape, scale_s = self.priors.of(group, hunch_per_day)
         self._reach(int(ids.max(initial=0)))
         x, t_s, share = self._rows[ids].T
         return x + share * shape, t_s + share * scale_s
 
     def forecast(self, batch: Batch, now: float) -> GammaForecasts:  # noqa: ARG002 - no calendar in it
-        return GammaForecasts(*self.state(batch.id, batch.group))
+        return GammaForecasts(*self.state(batch.id, batch.group, batch.hunch_per_day))
 
     def account(self, batch: Batch, now: float) -> Mapping[str, Floats]:  # noqa: ARG002 - as above
         """What the forecasts rest on."""
-        a, b_s = self.state(batch.id, batch.group)
-        return known(a, b_s, *self.priors.of(batch.group), self._rows[batch.id, 2])
+        a, b_s = self.state(batch.id, batch.group, batch.hunch_per_day)
+        shape, scale_s = self.priors.of(batch.group, batch.hunch_per_day)
+        return known(a, b_s, shape, scale_s, self._rows[batch.id, 2])
 
     def memory(self, ids: Ints) -> Floats:
         if len(ids):
@@ -84,8 +86,8 @@ class GammaFilter:
 
     def _take(self, seen: Seen) -> None:
         """At most one visit of each resource."""
-        shape, scale_s = self.priors.of(seen.group)
-        a, b_s = self.state(seen.id, seen.group)
+        shape, scale_s = self.priors.of(seen.group, seen.hunch_per_day)
+        a, b_s = self.state(seen.id, seen.group, seen.hunch_per_day)
         # Evidence loses weight, not its mean: what is believed stays, how firmly fades to the prior's shape.
         # Fading towards the prior itself would hold every fast changer down to a few changes a day.
         kept = np.maximum(1.0 - self.forgetting, np.minimum(1.0, shape / a))
@@ -140,16 +142,3 @@ def _after_change(a: Floats, b_s: Floats, gap_s: Floats) -> tuple[Floats, Floats
     b_unit = np.where(tiny, 1.0, first / np.where(tiny, 1.0, variance))
     a_new = np.where(tiny, a + 1.0, first * b_unit)
     return a_new, b_unit * b_s
-
-
-def _rounds(seen: Seen) -> list[Ints]:
-    """Row numbers, split so that each round holds every resource at most once, in order of time."""
-    order = np.lexsort((seen.at, seen.id))
-    ids = seen.id[order]
-    first = np.r_[True, ids[1:] != ids[:-1]]
-    if first.all():
-        return [order]
-    start = np.maximum.accumulate(np.where(first, np.arange(len(ids)), 0))
-    rank = np.arange(len(ids)) - start
-    sizes = np.bincount(rank)
-    return np.split(order[np.argsort(rank, kind="stable")], np.cumsum(sizes)[:-1])

@@ -107,7 +107,7 @@ class Rhythm:
             return
         seen = self._ready(seen)
         ids, first, of = np.unique(seen.id, return_index=True, return_inverse=True)
-        shape, scale_s = self.priors.of(seen.group)
+        shape, scale_s = self.priors.of(seen.group, seen.hunch_per_day)
         source = self._sources(seen)
         heard = all_overheard if self._many(seen) else plain(all_overheard)
         heard(
@@ -132,7 +132,7 @@ class Rhythm:
         if not len(seen):
             return
         seen = self._ready(seen)
-        shape, scale_s = self.priors.of(seen.group)
+        shape, scale_s = self.priors.of(seen.group, seen.hunch_per_day)
         source = self._sources(seen)
         taught = learned if self._many(seen) else plain(learned)
         taught(
@@ -152,9 +152,9 @@ class Rhythm:
             source,
         )
 
-    def state(self, ids: Ints, group: Ints) -> tuple[Floats, Floats]:
+    def state(self, ids: Ints, group: Ints, hunch_per_day: Floats | None = None) -> tuple[Floats, Floats]:
         """Shape and seconds of evidence, in own time."""
-        shape, scale_s = self.priors.of(group)
+        shape, scale_s = self.priors.of(group, hunch_per_day)
         self._reach(int(ids.max(initial=0)))
         rows = self._rows[ids]
         return rows[:, X] + rows[:, SHARE] * shape, rows[:, T] + rows[:, SHARE] * scale_s
@@ -170,8 +170,8 @@ class Rhythm:
 
     def rhythms(self, batch: Batch) -> Rhythms:
         """The forecasts, whatever anybody has told."""
-        gamma = GammaForecasts(*self.state(batch.id, batch.group))
-        shape, scale_s = self.priors.of(batch.group)
+        gamma = GammaForecasts(*self.state(batch.id, batch.group, batch.hunch_per_day))
+        shape, scale_s = self.priors.of(batch.group, batch.hunch_per_day)
         rows = self._rows[batch.id]
         since_at = np.where(np.isnan(batch.since_at), 0.0, batch.since_at)
         anchor_at, unit_s = rows[:, CHANGED_AT], rows[:, SCALE]
@@ -194,18 +194,19 @@ class Rhythm:
 
     def account(self, batch: Batch, now: float) -> Mapping[str, Floats]:
         """What the forecasts rest on."""
-        shape, scale_s = self.priors.of(batch.group)
+        shape, scale_s = self.priors.of(batch.group, batch.hunch_per_day)
+        a, b_s = self.state(batch.id, batch.group, batch.hunch_per_day)
         told = (batch.told_at <= now) & self._heeds_signals
         belief = all_believed(self.sources, self._register.rows(batch.told_by))
         return {
-            **known(*self.state(batch.id, batch.group), shape, scale_s, self._rows[batch.id, SHARE]),
+            **known(a, b_s, shape, scale_s, self._rows[batch.id, SHARE]),
             **accounted(self.rhythms(batch), self.common, np.isfinite(batch.since_at), now),
             "signal_belief": np.where(told, belief, np.nan),
         }
 
     def silences(self, batch: Batch, until_at: Floats) -> tuple[Floats, Floats]:
         """When each was last seen to change, and how probable it was then that it would be quiet so long."""
-        rows, (shape, _) = self.memory(batch.id), self.priors.of(batch.group)
+        rows, (shape, _) = self.memory(batch.id), self.priors.of(batch.group, batch.hunch_per_day)
         changed_at = np.where(np.isnan(rows[:, CHANGED_AT]), until_at, rows[:, CHANGED_AT])
         since = self.rhythms(replace(batch, since_at=changed_at))
         return p_silent(since, batch, rows, until_at, shape, self.forgetting)

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from recrawl.model import Adoption, Version
 from recrawl.remember.adopting import completed
 from recrawl.remember.sqlite import rows
+from recrawl.remember.sqlite.sights import SqliteSights
 from recrawl.remember.sqlite.watchlist import SqliteWatchlist, json_ids
 
 
-class SqliteAdopting(SqliteWatchlist):
+class SqliteAdopting(SqliteSights, SqliteWatchlist):
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]:
         found = self._db.rows("recorded_among", {"fetch_ids": json.dumps(list(fetch_ids))})
         return frozenset(row["fetch_id"] for row in found)
@@ -43,6 +44,7 @@ class SqliteAdopting(SqliteWatchlist):
         standing = rows.standing_values(completed(adoption), last_seq, newest)
         self._db.run("stand", standing)
         self._db.run("heed", {"id": resource_id, "since_at": standing["since_at"]})
+        self._see([completed(adoption)])
         return True
 
     def _insert(self, resource_id: int, version: Version) -> None:

@@ -85,7 +85,7 @@ def settings_values(settings: Settings | Effective) -> dict[str, object]:
 
 
 def new_values(new: NewResource) -> dict[str, object]:
-    return {"url": new.url, "host": new.host, **settings_values(new.settings)}
+    return {"url": new.url, "host": new.host, "depth": new.depth, **settings_values(new.settings)}
 
 
 def resource_of(row: Row) -> Resource:
@@ -106,6 +106,7 @@ def resource_of(row: Row) -> Resource:
             manner=manner_of(row["manner"]),
         ),
         tags=tuple(sorted(json.loads(row["tags"]))),
+        depth=row["depth"],
     )
 
 
@@ -128,6 +129,9 @@ def standing_of(row: Row) -> Standing:
         noise=SILENCE if row["noise"] is None else noise_of(row["noise"]),
         told_at=real(row["told_at"]),
         told_by=row["told_by"] or 0,
+        sight_at=real(row["sight_at"]),
+        hunch_per_day=real(row["hunch_per_day"]),
+        hunch_gap_s=real(row["hunch_gap_s"]),
     )
 
 
@@ -260,9 +264,9 @@ def version_values(version: Version, *, resource_id: int, seq: int) -> dict[str,
 
 
 def batch_of(rows: Sequence[tuple[Any, ...]]) -> tuple[Batch, Floats]:
-    ids, groups, *columns, bits, memory = zip(*rows, strict=True) if rows else [()] * 12
-    reals = (np.array(column, np.float64) for column in columns[:5])  # NumPy reads None as NaN
-    counts = (np.array(column, np.int64) for column in columns[5:])
+    ids, groups, *columns, bits, memory = zip(*rows, strict=True) if rows else [()] * 14
+    reals = (np.array(column, np.float64) for column in columns[:7])  # NumPy reads None as NaN
+    counts = (np.array(column, np.int64) for column in columns[7:])
     batch = Batch(
         id=np.array(ids, np.int64),
         weight=next(reals),
@@ -270,6 +274,8 @@ def batch_of(rows: Sequence[tuple[Any, ...]]) -> tuple[Batch, Floats]:
         max_gap_s=next(reals),
         since_at=next(reals),
         gap_s=next(reals),
+        hunch_per_day=next(reals),
+        hunch_gap_s=next(reals),
         n_informative=next(counts),
         n_changes=next(counts),
         n_failures=next(counts),

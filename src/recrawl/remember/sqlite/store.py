@@ -13,12 +13,15 @@ from recrawl.remember.sqlite.database import paged
 from recrawl.remember.sqlite.paces import SqlitePaces
 from recrawl.remember.sqlite.past import SqlitePast
 from recrawl.remember.sqlite.payloads import SqlitePayloads
+from recrawl.remember.sqlite.sights import SqliteSights
 from recrawl.remember.sqlite.signals import SqliteSignals, with_told
 from recrawl.remember.sqlite.watchlist import json_ids, unknown
 from recrawl.remember.sqlite.withdrawal import SqliteWithdrawal
 
 
-class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqlitePaces, SqliteSignals, SqliteWithdrawal):
+class SqliteStore(
+    SqlitePayloads, SqliteAdopting, SqlitePast, SqlitePaces, SqliteSignals, SqliteSights, SqliteWithdrawal
+):
     """One file, opened or created; several processes may have it open at once.
 
     It may be used from any thread, by one at a time.
@@ -216,3 +219,4 @@ class SqliteStore(SqlitePayloads, SqliteAdopting, SqlitePast, SqlitePaces, Sqlit
         self._db.run_many("stand", standings)
         self._db.run_many("heed", [{"id": row["id"], "since_at": row["since_at"]} for row in standings])
         self._hear([done for done, _ in taken])
+        self._see([done for done, _ in taken])

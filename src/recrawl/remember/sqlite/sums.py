@@ -1,7 +1,8 @@
 """A bit that flips in the store is found: rows are added up as they come and go, and again to verify.
 
 SQLite itself finds what damages its pages' structure, and nothing that changes a number or a letter. Plans,
-leases and settings in force are left out: they are made anew all the time, from what is added up here.
+hunches, leases and settings in force are left out: they are made anew all the time, from what is added up
+here.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ ADDED_UP = {
     "layer": _ALL,
     "resource_tag": _ALL,
     "signal": _ALL,
+    "sight": _ALL,
+    "link": _ALL,
     "resource": (
         *("id", "url", "host_id", "added_at", "since_at", "last_at", "n_informative", "n_changes"),
         *("n_failures", "bits", "etag", "last_modified", "memory", "moved_to", "moved_since_at"),
-        *("last_seq", "version_seq", "noise"),
+        *("last_seq", "version_seq", "noise", "depth"),
     ),
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recrawl.errors import NotWatchedError, WatchedAlreadyError
 from recrawl.model import (
+    SIGHT_FORMAT,
     Effective,
     Lease,
     NewResource,
@@ -44,6 +45,7 @@ class SqliteWatchlist:
             last_id = self._db.column("last_id")[0]
             self._db.run("add_hosts")
             n_added = self._db.run("add_resources", {"now": now})
+            self._db.run("deepen")
             self._db.run("add_layers", {"last_id": last_id})
             self._db.run("add_tags")
             self._settle(self._db.column("added_or_tagged", {"last_id": last_id}), now)
@@ -130,7 +132,7 @@ class SqliteWatchlist:
 
     def _watched(self, ids: Sequence[int]) -> list[tuple[Resource, Standing, Plan | None]]:
         """In the order of `ids`; those not watched are left out."""
-        found = self._db.mappings("watched", {"ids": json_ids(ids)})
+        found = self._db.mappings("watched", {"ids": json_ids(ids), "format": SIGHT_FORMAT})
         return [(rows.resource_of(row), rows.standing_of(row), rows.plan_of(row)) for row in found]
 
     def _last_seqs(self, leases: Sequence[Lease]) -> list[int | None]:

@@ -82,7 +82,8 @@ class SqliteWithdrawal(SqliteWatchlist):
             for resource_id in self._db.column("id_of_url", {"url": url}):
                 self._db.run("blank_resource", {"id": resource_id})
                 self._db.run("blank_visits", {"id": resource_id})
-                self._db.run("unsay", {"id": resource_id})
+                for statement in ("unsay", "blank_sight", "blank_hunches", "blank_links"):
+                    self._db.run(statement, {"id": resource_id})
 
     def end_erasure(
         self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True

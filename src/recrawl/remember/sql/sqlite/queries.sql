@@ -11,7 +11,8 @@ CREATE TEMP TABLE incoming (
     max_gap_s REAL,
     paused INTEGER,
     allow_private INTEGER,
-    manner TEXT
+    manner TEXT,
+    depth INTEGER
 );
 
 -- name: incoming_tag_table
@@ -23,8 +24,8 @@ SELECT t.resource_id AS id, l.*
 FROM resource_tag AS t JOIN layer AS l ON l.scope = 'tag' AND l.name = t.tag;
 
 -- name: receive
-INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
-VALUES (:url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner);
+INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner, depth)
+VALUES (:url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner, :depth);
 
 -- name: receive_tag
 INSERT INTO incoming_tag (url, tag) VALUES (?, ?);
@@ -38,11 +39,16 @@ ON CONFLICT DO NOTHING;
 SELECT coalesce(max(id), 0) FROM resource;
 
 -- name: add_resources
-INSERT INTO resource (url, host_id, added_at, due_at, rule, planned_at)
-SELECT i.url, h.id, :now, :now, 'first-look', :now
+INSERT INTO resource (url, host_id, added_at, due_at, rule, planned_at, depth)
+SELECT i.url, h.id, :now, :now, 'first-look', :now, i.depth
 FROM incoming AS i JOIN host AS h ON h.name = i.host
 WHERE NOT EXISTS (SELECT 1 FROM resource AS r WHERE r.url = i.url)
 ORDER BY i.pos;
+
+-- name: deepen
+-- Of those known before: a shorter way there was found, or the first.
+UPDATE resource SET depth = i.depth FROM incoming AS i
+WHERE i.depth IS NOT NULL AND i.url = resource.url AND i.depth < coalesce(resource.depth, 9e999);
 
 -- name: add_layers
 INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
@@ -145,13 +151,15 @@ SELECT
     v.seq, v.at, v.digest, v.fingerprint, v.detector, v.media_type, v.charset, v.status,
     v.n_bytes, v.gone, v.flag, v.answer_url, v.file, v.offset, v.length,
     s.at AS told_at,
-    s.source_id AS told_by
+    s.source_id AS told_by,
+    g.at AS sight_at
 FROM json_each(:ids) AS j
 JOIN resource AS r ON r.id = j.value
 JOIN host AS h ON h.id = r.host_id
 LEFT JOIN layer AS own ON own.scope = 'resource' AND own.name = r.url
 LEFT JOIN version AS v ON v.resource_id = r.id AND v.seq = r.version_seq
 LEFT JOIN signal AS s ON s.resource_id = r.id AND s.pending = 1
+LEFT JOIN sight AS g ON g.resource_id = r.id AND g.format = :format
 ORDER BY j.id;
 
 -- name: layer
@@ -392,7 +400,8 @@ ON CONFLICT DO UPDATE SET length = max(length, excluded.length);
 
 -- name: batch
 SELECT
-    id, host_id, weight, min_gap_s, max_gap_s, since_at, gap_s, n_informative, n_changes, n_failures, bits, memory
+    id, host_id, weight, min_gap_s, max_gap_s, since_at, gap_s, hunch_per_day, hunch_gap_s, n_informative, n_changes,
+    n_failures, bits, memory
 FROM resource WHERE paused = 0 ORDER BY id;
 
 -- name: pending
@@ -400,8 +409,8 @@ SELECT resource_id, at, source_id FROM signal WHERE pending = 1 ORDER BY resourc
 
 -- name: told_of
 SELECT
-    r.id, r.host_id, r.weight, r.min_gap_s, r.max_gap_s, r.since_at, r.gap_s, r.n_informative, r.n_changes,
-    r.n_failures, r.bits, r.memory, s.at, s.source_id
+    r.id, r.host_id, r.weight, r.min_gap_s, r.max_gap_s, r.since_at, r.gap_s, r.hunch_per_day, r.hunch_gap_s,
+    r.n_informative, r.n_changes, r.n_failures, r.bits, r.memory, s.at, s.source_id
 FROM signal AS s JOIN resource AS r ON r.id = s.resource_id
 WHERE s.source_id = :source_id AND s.at = :at AND s.pending = 1 AND r.paused = 0;
 
@@ -437,7 +446,8 @@ SELECT * FROM visit WHERE resource_id = :resource_id AND (at, id) < (:before_at,
 ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: told
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+    r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
@@ -450,7 +460,8 @@ ORDER BY v.at, v.id LIMIT :limit;
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: newest_told
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+    r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
@@ -461,7 +472,8 @@ WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
 ORDER BY v.at DESC, v.id DESC LIMIT :limit;
 
 -- name: told_since
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
+SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+    r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
@@ -471,7 +483,8 @@ WHERE v.id > :after AND v.id <= :last AND v.informative = 1 AND v.changed >= 0 A
 ORDER BY v.id LIMIT :limit;
 
 -- name: lately
-SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0)
+SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+    r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
@@ -604,11 +617,21 @@ ON CONFLICT DO UPDATE SET at = excluded.at, why = excluded.why, done = 0;
 
 -- name: blank_resource
 UPDATE resource SET
-    etag = NULL, last_modified = NULL, moved_to = NULL, moved_since_at = NULL, version_seq = NULL, noise = NULL
+    etag = NULL, last_modified = NULL, moved_to = NULL, moved_since_at = NULL, version_seq = NULL, noise = NULL,
+    hunch_per_day = NULL, hunch_gap_s = NULL
 WHERE id = :id;
 
 -- name: blank_visits
 UPDATE visit SET evidence = '', moved_to = NULL WHERE resource_id = :id;
+
+-- name: blank_sight
+DELETE FROM sight WHERE resource_id = :id;
+
+-- name: blank_hunches
+DELETE FROM hunch WHERE resource_id = :id;
+
+-- name: blank_links
+DELETE FROM link WHERE from_id = :id;
 
 -- name: n_erased
 SELECT count(*) FROM version WHERE resource_id = :id AND flag = 'erased';
@@ -671,6 +694,45 @@ SELECT * FROM erasure WHERE url = :url;
 -- name: settle_log
 INSERT INTO fact (key, value) VALUES ('settled', '1')
 ON CONFLICT DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+
+-- First sight, and what was made of it.
+
+-- name: see
+INSERT INTO sight (resource_id, at, format, features) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET at = excluded.at, format = excluded.format, features = excluded.features;
+
+-- name: sights
+SELECT resource_id, features FROM sight
+WHERE resource_id > :after AND format = :format AND length(features) = :n_bytes
+ORDER BY resource_id LIMIT :limit;
+
+-- name: sight
+SELECT at, format, features FROM sight WHERE resource_id = :id;
+
+-- name: expect
+INSERT INTO hunch (resource_id, model, at, per_day, gap_s)
+SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM resource WHERE id = ?1)
+ON CONFLICT DO UPDATE SET at = excluded.at, per_day = excluded.per_day, gap_s = excluded.gap_s;
+
+-- name: stand_expected
+UPDATE resource SET hunch_per_day = ?2, hunch_gap_s = ?3 WHERE id = ?1;
+
+-- name: expected
+SELECT model, at, per_day, gap_s FROM hunch WHERE resource_id = :id ORDER BY at DESC, model DESC;
+
+-- name: models
+SELECT model, max(at) AS at FROM hunch GROUP BY model ORDER BY max(at), model;
+
+-- name: drop_hunches
+DELETE FROM hunch WHERE model IN (SELECT value FROM json_each(:models));
+
+-- name: connect
+INSERT INTO link (from_id, to_id)
+SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM resource WHERE id = ?1) AND EXISTS (SELECT 1 FROM resource WHERE id = ?2)
+ON CONFLICT DO NOTHING;
+
+-- name: links
+SELECT from_id, to_id FROM link ORDER BY from_id, to_id;
 
 -- How long visits take, and what is due when.
 

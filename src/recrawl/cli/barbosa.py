@@ -1,0 +1,96 @@
+"""The experiment about first sight."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from recrawl.cli import options, terminal
+from recrawl.cli.replaying import (
+    Cores,
+    CorpusName,
+    Html,
+    MaxGap,
+    MinGap,
+    Seed,
+    command_line,
+    gaps,
+    progressing,
+    say_figures,
+    short,
+    writable,
+    write_page,
+)
+
+
+def barbosa(
+    ctx: typer.Context,
+    corpus: CorpusName,
+    k: Annotated[int, typer.Option("--k", metavar="N", min=2, max=6, help="Classes of change rates.")] = 4,
+    days: Annotated[
+        int, typer.Option("--days", metavar="N", min=2, help="How long pages are visited daily.")
+    ] = 100,
+    test_days: Annotated[
+        float, typer.Option("--test-days", metavar="N", min=1, help="How long pages are scheduled then.")
+    ] = 200.0,
+    splits: Annotated[
+        int, typer.Option("--splits", metavar="N", min=2, help="Divisions into training and test pages.")
+    ] = 10,
+    min_gap: MinGap = "1d",
+    max_gap: MaxGap = "180d",
+    seed: Seed = 1,
+    cores: Cores = None,
+    html: Html = None,
+    json: options.Json = False,
+) -> None:
+    """First sight: what a page's look tells of its changes, and what that is good for.
+
+    Barbosa, Salgado, de Carvalho, Robin and Freire (2005) put pages into classes of change rates by what the
+    first visit showed, and moved them between classes by what later visits found. This does the same on any
+    corpus, with the paper's figures beside ours: table 1 (learners), table 3 (the initial class) and table 5
+    (the class after visits). Then it schedules the test pages with and without first sight, at equal visits:
+    how stale are copies in the first visits, and afterwards?
+
+    Test pages are drawn at random, and also whole sites at a time: a page of an unseen site is the harder
+    test. Features are what the corpus has kept of first visits: raw pages (first_html.jsonl.xz), or the sizes
+    of first texts, or URLs alone. Needs the extra `learn`.
+
+    \b
+    Examples:
+      recrawl evaluate barbosa --corpus builtin:pages
+      recrawl evaluate barbosa --corpus my-corpus --splits 20 --html report.html
+      recrawl evaluate barbosa --corpus my-corpus --days 60 --k 3 --json
+    """
+    from recrawl.corpora.opened import opened
+    from recrawl.evaluate.barbosa.ask import Ask
+    from recrawl.evaluate.barbosa.experiment import evaluate
+    from recrawl.evaluate.report.barbosa import page_of, summary, table, visits_table
+    from recrawl.live.clock import stopwatch
+
+    writable(html)
+    min_gap_s, max_gap_s = gaps(min_gap, max_gap)
+    ask = Ask(
+        n_classes=k,
+        days=days,
+        test_days=test_days,
+        n_splits=splits,
+        min_gap_s=min_gap_s,
+        max_gap_s=max_gap_s,
+        seed=seed,
+        n_cores=cores,
+    )
+    with progressing(f"Looking at {short(corpus)}") as tell:
+        result = evaluate(corpus, opened(corpus), ask, tell, stopwatch)
+    if html:
+        write_page(html, page_of(result, command_line(ctx)))
+    if json:
+        terminal.say_json(result.document())
+        return
+    for line in result.notes:
+        terminal.note(line)
+    say_figures(*table(result), 4)
+    terminal.say("")
+    say_figures(*visits_table(result), 3)
+    for line in summary(result):
+        terminal.note(line)

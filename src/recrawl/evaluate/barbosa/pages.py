@@ -1,0 +1,134 @@
+"""The pages of a corpus, with what a first visit showed of each: as much of it as the corpus has kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.corpora.arrow import holds, open_parquet
+from recrawl.corpora.builtin import Builtin
+from recrawl.corpora.firsts import PAGES, first_pages, first_texts
+from recrawl.corpora.native import EVENTS, RESOURCES, Corpus
+from recrawl.corpora.opened import Histories
+from recrawl.corpora.rows import counting, read_rows
+from recrawl.errors import BadInputError
+from recrawl.evaluate.pieces import Tell
+from recrawl.model import FEATURES, Floats, Ints
+from recrawl.model.sight import column
+from recrawl.parse.addresses import url_features
+from recrawl.parse.pool import ParseFailed
+from recrawl.parse.sights import page_sight
+from recrawl.simulate.traces import Traces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pages:
+    """A row for each resource of the traces."""
+
+    traces: Traces
+    values: Floats  # a column for each of FEATURES; NaN: not known
+    notes: Sequence[str]  # where they come from
+    per_day: Floats | None = None  # true rates, which only the maker of a world knows
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The features that tell resources apart: known, and not the same for all."""
+        with np.errstate(invalid="ignore"):
+            least = np.where(np.isnan(self.values), np.inf, self.values).min(axis=0, initial=np.inf)
+            most = np.where(np.isnan(self.values), -np.inf, self.values).max(axis=0, initial=-np.inf)
+        partly = np.isnan(self.values).any(axis=0) & (most >= least)
+        return tuple(f.name for i, f in enumerate(FEATURES) if most[i] > least[i] or partly[i])
+
+
+def pages_of(corpus: Histories, tell: Tell) -> Pages:
+    if isinstance(corpus, Builtin):
+        return _generated(corpus)
+    if isinstance(corpus, Corpus):
+        return _read(corpus, tell)
+    raise BadInputError("First sights are read from a folder with a corpus; give its path.")
+
+
+def _generated(corpus: Builtin) -> Pages:
+    piece = next(corpus.world.pieces(max(1, len(corpus))))
+    values = _urls(piece.traces.url)
+    for name, found in piece.features.items():
+        values[:, column(name)] = found
+    known = np.isfinite(piece.per_day).all()
+    return Pages(
+        traces=piece.traces,
+        values=values,
+        notes=["Features are those that the generated pages were made with, and what their URLs tell."],
+        per_day=piece.per_day if known else None,
+    )
+
+
+def _read(corpus: Corpus, tell: Tell) -> Pages:
+    traces = corpus.traces()
+    places = _with_versions(corpus)
+    values = _urls(traces.url)
+    row = {number: i for i, number in enumerate(corpus.number[places].tolist())}
+    _listed(corpus, places, values)
+    n_read = n_failed = 0
+    for page in first_pages(corpus.folder):
+        place = row.get(page.resource)
+        if place is None:
+            continue
+        sight = page_sight(page.html.encode("utf-8", "replace"), "utf-8", traces.url[place], {}, page.at)
+        if isinstance(sight, ParseFailed):
+            n_failed += 1
+            continue
+        told = np.array(sight)
+        values[place] = np.where(np.isnan(told), values[place], told)
+        n_read += 1
+        tell(n_read / max(len(row), 1), "first pages")
+    if n_read:
+        failed = f"; {n_failed} could not be read" if n_failed else ""
+        told_by = f"Features are read from {n_read:,} first pages ({PAGES}, without headers) and their URLs"
+        return Pages(traces=traces, values=values, notes=[f"{told_by}{failed}."])
+    n_texts = 0
+    for number, text in first_texts(corpus.folder):
+        if (place := row.get(number)) is not None:
+            values[place, column("text_bytes")] = len(text.encode("utf-8", "replace"))
+            values[place, column("words")] = len(text.split())
+            n_texts += 1
+            tell(n_texts / max(len(row), 1), "first texts")
+    if n_texts:
+        note = f"No first pages were kept: features are the sizes of {n_texts:,} first texts, and URLs."
+    elif np.isfinite(values).any():
+        note = "No first pages were kept: features are what URLs and the list of resources tell."
+    else:
+        note = "Neither first pages nor URLs were kept: no feature is known."
+    return Pages(traces=traces, values=values, notes=[note])
+
+
+def _urls(named: Sequence[str]) -> Floats:
+    """What addresses tell; a name without a slash is none."""
+    values = np.full((len(named), len(FEATURES)), np.nan)
+    for i, url in enumerate(named):
+        if "/" in url:
+            for name, value in url_features(url).items():
+                values[i, column(name)] = value
+    return values
+
+
+def _listed(corpus: Corpus, places: Ints, values: Floats) -> None:
+    """Columns of `resources.parquet` that are named like features, as a generated corpus has them."""
+    with open_parquet(corpus.folder / RESOURCES) as opened:
+        named = [f.name for f in FEATURES if holds(opened.schema_arrow, f.name, "numbers")]
+        if not named:
+            return
+        table = opened.read(columns=["resource", *named])
+    order = np.argsort(table["resource"].to_numpy(), kind="stable")[places]
+    for name in named:
+        found = table[name].to_numpy(zero_copy_only=False).astype(np.float64)[order]
+        values[:, column(name)] = np.where(np.isfinite(found), found, values[:, column(name)])
+
+
+def _with_versions(corpus: Corpus) -> Ints:
+    """Which of the listed resources are rows of the traces: those with any version."""
+    fault = counting(Counter(), strict=False)
+    found = [np.unique(rows.place) for rows in read_rows(corpus.folder / EVENTS, corpus.number, fault)]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)

@@ -1,0 +1,263 @@
+"""What the experiment came to, and its document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from recrawl.corpora.about import About
+from recrawl.evaluate.barbosa import paper
+from recrawl.evaluate.barbosa.ask import Ask
+from recrawl.evaluate.barbosa.scheduling import KNOWING, WITH, WITHOUT, Firsts
+from recrawl.evaluate.barbosa.spreads import Spread, ratio, spread
+from recrawl.evaluate.barbosa.stretches import Sums
+from recrawl.evaluate.barbosa.tables import COMBINATIONS, LATER, SAME, Tables
+from recrawl.learn.groups import Choice, Grouping
+from recrawl.learn.sights.learners import LEARNERS
+from recrawl.model import DAY_S
+
+FIRST, AFTER = "first", "later"  # the time in which ten visits a page are paid for, and what follows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """All splits of one sort, with classes of one sort."""
+
+    by: str
+    made: str
+    splits: Sequence[Tables]
+
+    def error1(self, learner: str) -> Spread:
+        return spread([100.0 * one.table1[learner][0] for one in self.splits])
+
+    def seconds1(self, learner: str) -> float:
+        return float(np.mean([one.table1[learner][1] for one in self.splits]))
+
+    def error3(self, name: str) -> Spread:
+        return spread([100.0 * one.table3[name] for one in self.splits])
+
+    def error5(self, name: str, over: str) -> Spread:
+        return spread([100.0 * one.table5[over][name] for one in self.splits if over in one.table5])
+
+    def best5(self, over: str) -> str:
+        return min(COMBINATIONS, key=lambda name: self.error5(name, over).value)
+
+    @property
+    def overs(self) -> list[str]:
+        return [over for over in (SAME, LATER) if any(over in one.table5 for one in self.splits)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRate:
+    """How far hunches are off, split by split."""
+
+    by: str
+    error: Sequence[float]
+    error_of_mean: Sequence[float]
+    n_trees: int
+    depth: int
+
+    @property
+    def explained(self) -> Spread:
+        """Of the variance of what is measured, which has the noise of few changes in it."""
+        return spread([1.0 - (a / b) ** 2 for a, b in zip(self.error, self.error_of_mean, strict=True)])
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A part of the schedule in the mean over splits."""
+
+    sums: Mapping[str, Sequence[Sums]]  # by way, split by split
+
+    def of(self, way: str, name: str) -> float:
+        return float(np.nanmean([getattr(one, name) for one in self.sums[way]]))
+
+    def visits(self, way: str) -> float:
+        """A page."""
+        return float(np.mean([one.n_visits / one.n_pages for one in self.sums[way]]))
+
+    @property
+    def fresher(self) -> Spread:
+        """By how much less of the time copies are stale with first sight, in points of a hundred."""
+        return spread([100.0 * d for d in self._between(WITHOUT, WITH)])
+
+    @property
+    def cut(self) -> Spread:
+        """The share of all stale time that first sight takes away."""
+        return ratio(self._between(WITHOUT, WITH), [one.stale for one in self.sums[WITHOUT]])
+
+    @property
+    def lost_cut(self) -> Spread:
+        """The share of what is lost to not knowing the rates that first sight takes away."""
+        return ratio(self._between(WITHOUT, WITH), self._between(WITHOUT, KNOWING))
+
+    @property
+    def possible(self) -> Spread:
+        """The share of all stale time that knowing the rates would take away."""
+        return ratio(self._between(WITHOUT, KNOWING), [one.stale for one in self.sums[WITHOUT]])
+
+    def _between(self, more: str, less: str) -> list[float]:
+        pairs = zip(self.sums[more], self.sums[less], strict=True)
+        return [a.stale - b.stale for a, b in pairs]
+
+    def document(self) -> dict[str, Any]:
+        return {
+            **{way: self._way(way) for way in (WITH, WITHOUT, KNOWING)},
+            "fresher_points": self.fresher.document(),
+            "stale_cut": self.cut.document(),
+            "lost_cut": self.lost_cut.document(),
+            "cut_by_knowing": self.possible.document(),
+        }
+
+    def _way(self, way: str) -> dict[str, Any]:
+        stale = self.of(way, "stale")
+        return {
+            "freshness": 1.0 - stale,
+            "stale": stale,
+            "lost": stale - self.of(KNOWING, "stale"),
+            "recall": _plain(self.of(way, "recall")),
+            "wasted": _plain(self.of(way, "wasted")),
+            "visits": self.visits(way),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Barbosa:
+    corpus: str  # as the user named it
+    about: About
+    ask: Ask
+    notes: Sequence[str]
+    features: Sequence[str]
+    n_pages: int
+    n_sites: int
+    groupings: Mapping[int, list[dict[str, Any]]]
+    choice: Choice
+    variants: Sequence[Variant]
+    log_rates: Sequence[LogRate]
+    firsts: Mapping[str, Sequence[Firsts]]
+    gap_days: float
+
+    def variant(self, by: str, made: str) -> Variant | None:
+        return next((one for one in self.variants if (one.by, one.made) == (by, made)), None)
+
+    def upto(self, by: str, k: int) -> Lost:
+        """The time until both ways have visited a page k times."""
+        return Lost(_gathered([one.upto[k - 1] for one in self.firsts[by]]))
+
+    def lost(self, by: str, when: str) -> Lost:
+        parts = [one.first if when == FIRST else one.later for one in self.firsts[by]]
+        return Lost(_gathered(parts))
+
+    def document(self) -> dict[str, Any]:
+        kinds = list(self.firsts)
+        return {
+            "corpus": self.corpus,
+            "title": self.about.title,
+            "pages": self.n_pages,
+            "sites": self.n_sites,
+            "days": self.ask.days,
+            "test_days": self.ask.test_days,
+            "splits": self.ask.n_splits,
+            "seed": self.ask.seed,
+            "mean_gap_days": self.gap_days,
+            "features": list(self.features),
+            "notes": list(self.notes),
+            "groups": self.groupings.get(self.ask.n_classes, []),
+            "groups_by_k": [{"k": k, "groups": rows} for k, rows in self.groupings.items()],
+            "chosen_k": {"k": self.choice.k, "why": self.choice.why},
+            "table1": [row for one in self.variants for row in _table1(one)],
+            "table3": [row for one in self.variants for row in _table3(one)],
+            "table5": [row for one in self.variants for row in _table5(one)],
+            "log_rate": [_log_rate(one) for one in self.log_rates],
+            "first_visits": [
+                {"visit": k, "by": by, **self.upto(by, k).document()}
+                for by in kinds
+                for k in range(1, len(self.firsts[by][0].upto) + 1)
+            ],
+            "first_visits_in_all": [
+                {"by": by, "when": when, **self.lost(by, when).document()}
+                for by in kinds
+                for when in (FIRST, AFTER)
+            ],
+        }
+
+
+def classes_rows(groupings: Sequence[Grouping]) -> dict[int, list[dict[str, Any]]]:
+    return {
+        one.k: [
+            {"interval_days": days if np.isfinite(days) else None, "n": n}
+            for days, n in zip((one.classes.interval_s / DAY_S).tolist(), one.classes.n.tolist(), strict=True)
+        ]
+        for one in groupings
+    }
+
+
+def _gathered(parts: Sequence[Mapping[str, Sums]]) -> dict[str, list[Sums]]:
+    return {way: [one[way] for one in parts] for way in (WITH, WITHOUT, KNOWING)}
+
+
+def _table1(one: Variant) -> list[dict[str, Any]]:
+    return [
+        {
+            "learner": name,
+            "by": one.by,
+            "classes": one.made,
+            "error": one.error1(name).value,
+            "interval": one.error1(name).document(),
+            "seconds": one.seconds1(name),
+            "paper": dict(zip(("error", "seconds"), paper.TABLE_1[name], strict=True))
+            if name in paper.TABLE_1
+            else None,
+        }
+        for name in LEARNERS
+    ]
+
+
+def _table3(one: Variant) -> list[dict[str, Any]]:
+    return [
+        {
+            "classifier": name,
+            "by": one.by,
+            "classes": one.made,
+            "error": one.error3(name).value,
+            "interval": one.error3(name).document(),
+            "paper": paper.TABLE_3.get(name),
+        }
+        for name in one.splits[0].table3
+    ]
+
+
+def _table5(one: Variant) -> list[dict[str, Any]]:
+    return [
+        {
+            "approach": name,
+            "by": one.by,
+            "classes": one.made,
+            "over": over,
+            "error": one.error5(name, over).value,
+            "interval": one.error5(name, over).document(),
+            "paper": paper.TABLE_5[name],
+            "lowest": name == one.best5(over),
+        }
+        for over in one.overs
+        for name in COMBINATIONS
+    ]
+
+
+def _log_rate(one: LogRate) -> dict[str, Any]:
+    return {
+        "by": one.by,
+        "rmse": spread(one.error).document(),
+        "rmse_of_mean": spread(one.error_of_mean).document(),
+        "explained": one.explained.document(),
+        "trees": one.n_trees,
+        "depth": one.depth,
+    }
+
+
+def _plain(value: float) -> float | None:
+    return None if isnan(value) else value

@@ -1,0 +1,280 @@
+"""What the first visit shows of a resource: its look, its answer's headers and its address as numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import nan
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from recrawl.model import DAY_S, FEATURES, Body
+from recrawl.parse import addresses, answers, dates, html
+from recrawl.parse import charset as charsets
+from recrawl.parse.pool import ParseFailed, shared
+
+MOST_DATA_BYTES = html.TAME_BYTES  # of what is no page: so much of it is searched for dates, in this process
+_CHANGEFREQ = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_COUNTED = {
+    "images": ("img",),
+    "scripts": ("script",),
+    "forms": ("form",),
+    "iframes": ("iframe",),
+    "tables": ("table",),
+    "headings": _HEADINGS,
+    "list_items": ("li",),
+    "inputs": ("input", "select", "textarea"),
+    "media": ("video", "audio", "embed", "object"),
+}
+_READ = frozenset({"a", "area", "base", "html", "link", "meta", "script", "time"})  # whose attributes matter
+
+# It begins where a word begins and every part of it is bounded, so that no text takes more than linear time.
+_EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@((?:[\w-]{1,63}\.){1,5}[^\W\d_]{2,24})(?![\w-])")
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif)\Z", re.IGNORECASE)  # logo@2x.png is no address
+_MOST_EMAIL = 320  # characters
+_MOST_ADDRESSES = 100  # of one link
+
+_PUBLISHED = frozenset({"article:published_time", "datepublished", "date", "dc.date", "dcterms.created"})
+_REVISED = frozenset({"article:modified_time", "og:updated_time", "datemodified", "dcterms.modified"})
+_LD_DATE = re.compile(r'"(datePublished|dateModified)"\s{0,20}:\s{0,20}"([^"\n]{1,64})"')
+_LD_TYPE = re.compile(r'"@type"\s{0,20}:\s{0,20}(?:"([^"\n]{1,100})"|\[([^\[\]]{1,400})\])')
+_TYPE_NAME = re.compile(r"[A-Za-z]{2,60}\Z")
+_GROUPS = {
+    "schema_article": re.compile(r"\w*article|\w*blog\w*|report|socialmediaposting"),
+    "schema_product": re.compile(r"\w*(?:product|offer|review|rating|vehicle|softwareapplication)\w*"),
+    "schema_event": re.compile(
+        r"\w*event|eventseries|discussionforumposting|question|qapage|comment|liveblogposting"
+    ),
+    "schema_body": re.compile(
+        r"\w*(?:organization|person|place|localbusiness|corporation|store|restaurant|postaladdress)"
+    ),
+}
+_MOST_TYPES = 1_000
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
+_COMMENTS = (
+    "#comments, #comment, #commentform, #disqus_thread, .comments, .comment-list, .commentlist, "
+    ".comment-form, .comments-area, .fb-comments"
+)
+_NAMING_COMMENTS = (b"comment", b"disqus")
+
+
+def page_sight(
+    body: Body,
+    charset: str | None,
+    url: str,
+    headers: Mapping[str, str],
+    now: float,
+    *,
+    depth: float = nan,
+    changefreq: str = "",
+    lastmod_at: float = nan,
+) -> tuple[float, ...] | ParseFailed:
+    """One value for each of `FEATURES`; NaN: not known, or there is no such thing in this content.
+
+    `charset` is what the Content-Type header said. No headers at all means that nobody kept them. `depth`
+    is known from collecting, `changefreq` and `lastmod_at` from a sitemap.
+    """
+    said = {name.lower(): value for name, value in headers.items()}
+    media = answers.media(said.get("content-type", ""), body)
+    known = {
+        **addresses.url_features(url),
+        **answers.header_features(said, now),
+        **answers.media_features(media),
+        "bytes": float(len(body)),
+        "depth": depth,
+        "changefreq": float(_CHANGEFREQ.index(changefreq)) if changefreq in _CHANGEFREQ else nan,
+        "lastmod_days": answers.age_days(lastmod_at, now),
+    }
+    if media == "html":
+        if (large := html.too_large(body)) is not None:
+            return large
+        whole = bytes(body)
+        site = addresses.site(url)
+        if html.tame(whole):
+            look: dict[str, float] | ParseFailed = looked(whole, charset, site, now)
+        else:
+            look = shared().run(looked, whole, charset, site, now)
+        if isinstance(look, ParseFailed):
+            return look
+        known |= look
+    elif media:
+        known |= _data(body, charset, media, now)
+    return tuple(known.get(feature.name, nan) for feature in FEATURES)
+
+
+def looked(body: bytes, charset: str | None, site: str, now: float) -> dict[str, float]:
+    """What an HTML page shows, here and now, for as long as it takes. `site` is whose it is."""
+    source = charsets.text(body, charset).encode("utf-8", "replace")
+    lowered = source.lower()
+    tree = LexborHTMLParser(source)
+    seen = _elements(tree, lowered)
+    text = _text(tree, lowered)
+    n_text = len(text.encode("utf-8", "replace"))
+    words = text.split(" ") if text else []
+    named = list(dates.in_text(text))
+    n_internal, n_external = _leading(seen, site)
+    told = {name: float(sum(seen.tags[tag] for tag in tags)) for name, tags in _COUNTED.items()}
+    types = {name.lower() for name in seen.types}
+    return told | {
+        "links": float(len(seen.links)),
+        "emails": float(len(seen.emails | _emails(words))),
+        "text_bytes": float(n_text),
+        "elements": float(sum(seen.tags.values())),
+        "internal_links": n_internal,
+        "external_links": n_external,
+        "external_share": n_external / (n_internal + n_external) if n_internal + n_external > 0 else nan,
+        "words": float(len(words)),
+        "text_share": n_text / len(source) if source else nan,
+        "dates": float(len(named)),
+        "newest_days": _newest([*named, *seen.times, *seen.published, *seen.revised], now),
+        "published_days": _newest(seen.published, now),
+        "revised_days": _newest(seen.revised, now),
+        "feed_link": float(seen.feed),
+        "canonical": float(seen.canonical),
+        "viewport": float("viewport" in seen.metas),
+        "generator": float("generator" in seen.metas),
+        "refresh": float("refresh" in seen.metas),
+        "comments": float(seen.comments),
+        "language": float(bool(seen.language)),
+        "english": float(seen.language == "en") if seen.language else nan,
+        "schema_types": float(len(types)),
+        **{
+            name: float(any(group.fullmatch(each) is not None for each in types))
+            for name, group in _GROUPS.items()
+        },
+    }
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What one walk over all elements finds."""
+
+    tags: Counter[str] = field(default_factory=Counter)
+    links: list[str] = field(default_factory=list)
+    emails: set[str] = field(default_factory=set)
+    base: str = ""
+    language: str = ""
+    metas: set[str] = field(default_factory=set)
+    feed: bool = False
+    canonical: bool = False
+    comments: bool = False
+    types: set[str] = field(default_factory=set)
+    times: list[float] = field(default_factory=list)
+    published: list[float] = field(default_factory=list)
+    revised: list[float] = field(default_factory=list)
+
+
+def _elements(tree: LexborHTMLParser, lowered: bytes) -> _Seen:
+    seen = _Seen()
+    microdata = b"itemtype" in lowered or b"itemprop" in lowered
+    nodes = tree.css("*")
+    tags = [node.tag or "" for node in nodes]
+    seen.tags.update(tags)
+    for tag, node in zip(tags, nodes, strict=True):
+        if microdata or tag in _READ:
+            _read(seen, tag, node)
+    named = any(name in lowered for name in _NAMING_COMMENTS)
+    seen.comments = named and tree.css_first(_COMMENTS) is not None
+    return seen
+
+
+def _read(seen: _Seen, tag: str, node: LexborNode) -> None:
+    said = node.attributes
+    match tag:
+        case "a" | "area":
+            if "href" in said:
+                link = said["href"] or ""
+                seen.links.append(link)
+                if link.lstrip()[:7].lower() == "mailto:":
+                    _mail(seen, link)
+        case "html":
+            seen.language = (said.get("lang") or said.get("xml:lang") or "").strip().lower()[:2]
+        case "base":
+            seen.base = seen.base or said.get("href") or ""
+        case "link":
+            rel = (said.get("rel") or "").lower().split()
+            seen.canonical |= "canonical" in rel
+            seen.feed |= "alternate" in rel and (said.get("type") or "").strip().lower() in _FEEDS
+        case "meta":
+            name = (said.get("name") or said.get("property") or said.get("http-equiv") or "").strip().lower()
+            seen.metas.add(name)
+            _dated(seen, name, said.get("content"))
+        case "script":
+            if "ld+json" in (said.get("type") or "").lower():
+                _linked_data(seen, node.text())
+        case "time":
+            if len(seen.times) < dates.MOST_DATES:
+                seen.times.append(dates.instant(said.get("datetime") or ""))
+    if kind := said.get("itemtype"):
+        _add_types(seen, kind.split())
+    if prop := said.get("itemprop"):
+        _dated(seen, prop.strip().lower(), said.get("datetime") or said.get("content"))
+
+
+def _emails(words: Iterable[str]) -> set[str]:
+    found = (found for word in words if "@" in word for found in _EMAIL.finditer(word))
+    return {one[0].lower() for one in found if not _PICTURE.search(one[1])}
+
+
+def _mail(seen: _Seen, link: str) -> None:
+    for address in link.partition(":")[2].partition("?")[0].split(",", _MOST_ADDRESSES)[:_MOST_ADDRESSES]:
+        if "@" in address and len(address) <= _MOST_EMAIL:
+            seen.emails.add(address.strip().lower())
+
+
+def _dated(seen: _Seen, name: str, written: str | None) -> None:
+    for names, found in ((_PUBLISHED, seen.published), (_REVISED, seen.revised)):
+        if name in names and written and len(found) < dates.MOST_DATES:
+            found.append(dates.instant(written))
+
+
+def _linked_data(seen: _Seen, text: str) -> None:
+    """Read without minding the syntax: much of it is broken, and names and dates stand there all the same."""
+    for one, several in _LD_TYPE.findall(text):
+        _add_types(seen, [one] if one else re.findall(r'"([^"\n]{1,100})"', several))
+    for name, written in _LD_DATE.findall(text):
+        _dated(seen, name.lower(), written)
+
+
+def _add_types(seen: _Seen, names: Iterable[str]) -> None:
+    for name in names:
+        if len(seen.types) < _MOST_TYPES and (found := _TYPE_NAME.search(name[-60:])):
+            seen.types.add(found[0])
+
+
+def _text(tree: LexborHTMLParser, lowered: bytes) -> str:
+    """What is read, with one space between words. What is not seen is cut out of the tree."""
+    root = tree.root
+    if root is None:
+        return ""
+    html.strip(root, lowered)
+    title = html.title(tree)
+    text = html.broken(root)
+    lines = [line for _, line in html.below(root)] if text is None else [text.replace("\0", "\n")]
+    return " ".join("\n".join(["" if title is None else title.text(), *lines]).split())
+
+
+def _leading(seen: _Seen, site: str) -> tuple[float, float]:
+    """How many links lead to the same site and to others; not known for a page of no site."""
+    if not site:
+        return nan, nan
+    base = addresses.site(seen.base) or site
+    leads = Counter(addresses.external(link, site, base) for link in seen.links)
+    return float(leads[False]), float(leads[True])
+
+
+def _newest(instants: Iterable[float], now: float) -> float:
+    past = [at for at in instants if at <= now]
+    return (now - max(past)) / DAY_S if past else nan
+
+
+def _data(body: Body, charset: str | None, media: str, now: float) -> dict[str, float]:
+    """What there is to know of content that is no page, without parsing it."""
+    if media == "other":
+        return {}
+    named = list(dates.in_text(charsets.text(body[:MOST_DATA_BYTES], charset)))
+    told = {"dates": float(len(named)), "newest_days": _newest(named, now)}
+    return told | ({"text_bytes": float(len(body))} if media in ("json", "csv", "plain") else {})
