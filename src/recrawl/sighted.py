@@ -100,9 +100,9 @@ class Sighted:
         told = self._store.note(TOLD_KEY)
         if self._model is None or told == self._name:
             return False
-        if not self._store.exchange(TOLD_KEY, told, self._name):
-            return False  # another worker does it
         self._tell_all(self._model, now)
+        # Noted last: whoever is cut off tells all anew. Two workers at once tell the same.
+        self._store.exchange(TOLD_KEY, told, self._name)
         return True
 
     def _old(self, batch: Batch, now: float) -> bool:
@@ -119,9 +119,9 @@ class Sighted:
         from recrawl.learn.sights.training import trained
 
         ids, values = self._sample(batch)
+        self._tried_at = now
         if len(ids) < N_ENOUGH * 4 // 5:
             return
-        self._tried_at = now
         told = self._store.lately(ids, N_NEWEST)
         seen, present = histories(told)
         _, first = np.unique(told.id, return_index=True)
@@ -129,6 +129,7 @@ class Sighted:
             model = trained(values[np.searchsorted(ids, present)], seen, told.group[first], now=now)
         except RecrawlError:  # too little to learn from: as well as it goes without
             return
+        self._tried_at = nan  # only a try that failed waits for another day
         self._text, self._model, self._name = model.written(), model, model.name
         self._store.note(KEY, self._text)
 

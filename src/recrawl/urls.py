@@ -72,6 +72,18 @@ def parsed(text: str, *, max_bytes: int = MAX_URL_BYTES) -> URL:
     )
 
 
+def unsigned(text: str) -> str:
+    """The same without a user name and password, for whoever is told of it.
+
+    >>> unsigned("https://ada:secret@example.org/a"), unsigned("https://example.org/@ada")
+    ('https://…@example.org/a', 'https://example.org/@ada')
+    """
+    scheme, mark, rest = text.partition("://")
+    end = min((at for at in map(rest.find, "/?#") if at >= 0), default=len(rest))
+    _, at, host = rest[:end].rpartition("@")
+    return f"{scheme}{mark}…@{host}{rest[end:]}" if at else text
+
+
 def host_key(url: str | URL) -> str:
     """Whom we are polite to: host and port without the scheme, so that http and https share one queue.
 

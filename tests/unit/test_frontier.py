@@ -199,3 +199,10 @@ def test_of_the_last_level_only_the_links_between_what_is_known_are_kept() -> No
     frontier.take(read(1, "https://e.example/a", "https://e.example/b"))
     assert frontier.chosen() == []
     assert frontier.links().tolist() == [[1, 2]]
+
+
+def test_a_password_in_a_site_is_not_repeated() -> None:
+    for word in ("https://ada:tower7@news.example/", "ada:tower7@news.example"):
+        with pytest.raises(BadUrlError, match="user name or password") as told:
+            Site.named(word)
+        assert "tower7" not in str(told.value)

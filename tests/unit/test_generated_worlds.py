@@ -11,7 +11,7 @@ from recrawl.errors import BadSettingError
 from recrawl.model import DAY_S, HOUR_S, Floats, Ints
 from recrawl.simulate.blocks import Piece, block_size
 from recrawl.simulate.processes import Bred, Bursty, Daily, Law, Periodic, Poisson, Weekly
-from recrawl.simulate.rates import Gamma, Lognormal, Rates, trigamma
+from recrawl.simulate.rates import Gamma, Kinds, Lognormal, Rates, trigamma
 from recrawl.simulate.recipes import Ingredient, Kin, Recipe, Shared, Text
 from recrawl.simulate.worlds import Quarter, World, world_from
 
@@ -108,7 +108,10 @@ def test_events_lie_on_the_clocks_steps_once_each_within_their_lives() -> None:
         assert np.all(own > traces.born_at[i])
 
 
-@pytest.mark.parametrize("rates", [Lognormal(0.1, 1.2), Gamma(0.1, 0.8)])
+KINDS = Kinds(days=(300.0, 30.0, 2.0), shares=(0.5, 0.3, 0.2))
+
+
+@pytest.mark.parametrize("rates", [Lognormal(0.1, 1.2), Gamma(0.1, 0.8), KINDS])
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7])
 def test_features_explain_the_share_of_the_rates_that_was_asked_for(rates: Rates, share: float) -> None:
     made = piece(recipe(Ingredient(law=Poisson(1.0), rates=rates), days=1.0, explained=share), 8000)
@@ -120,8 +123,23 @@ def test_features_explain_the_share_of_the_rates_that_was_asked_for(rates: Rates
     design, wanted = np.column_stack(table), np.log(made.per_day)
     fitted = design @ np.linalg.lstsq(design, wanted, rcond=None)[0]
     assert np.var(fitted) / np.var(wanted) == pytest.approx(share, abs=0.03)
-    spread = 1.2 if isinstance(rates, Lognormal) else np.sqrt(trigamma(0.8))
-    assert np.std(wanted) == pytest.approx(spread, rel=0.04)
+    if not isinstance(rates, Kinds):
+        spread = 1.2 if isinstance(rates, Lognormal) else np.sqrt(trigamma(0.8))
+        assert np.std(wanted) == pytest.approx(spread, rel=0.04)
+
+
+def test_kinds_have_their_rates_and_shares_and_are_not_explained_beyond_what_can_be() -> None:
+    def drawn(share: float) -> Floats:
+        law = Ingredient(law=Poisson(1.0), rates=KINDS)
+        return piece(recipe(law, days=1.0, explained=share), 8000).per_day
+
+    days = 1.0 / drawn(0.6)
+    for kind, share in zip(KINDS.days, KINDS.shares, strict=True):
+        of_it = np.abs(np.log(days / kind)) < 0.7
+        assert of_it.mean() == pytest.approx(share, abs=0.02)
+        assert np.std(np.log(days[of_it])) == pytest.approx(KINDS.spread, rel=0.05)
+    with pytest.raises(BadSettingError, match=r"ask for at most 0\.75"):
+        drawn(0.95)
 
 
 def test_gamma_rates_keep_their_mean_and_lognormal_ones_their_median() -> None:

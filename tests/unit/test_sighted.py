@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
 
+from recrawl.app.training import train
 from recrawl.checks.store.samples import T0, new
+from recrawl.errors import StoreError
 from recrawl.finding import Finding, batch_of, seen, stepped
-from recrawl.grounds import noted_priors
+from recrawl.grounds import Grounds, noted_priors
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.priors import kept_apart
 from recrawl.learn.sights.model import KEY, Trained
@@ -114,6 +117,37 @@ def lived() -> Loop:
             sight = sight_of(resource_id, at, links, rng) if day == 0 else None
             loop.absorb([looked(lease, at, changed, sight)], at)
     return loop
+
+
+def test_who_is_cut_off_while_telling_hunches_tells_them_at_the_next_pricing(
+    lived: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, now = deepcopy(lived), T0 + 12 * DAY_S
+    store = loop.store
+
+    def cut_off(*_: object) -> None:
+        raise StoreError("The disk is full; make room.")
+
+    monkeypatch.setattr(type(store), "hunches", cut_off)
+    with pytest.raises(StoreError):
+        loop.reprice(now)
+    monkeypatch.undo()
+    loop.reprice(now + 3_600.0)
+    assert np.isfinite(store.batch()[0].hunch_per_day).all()
+    priors = noted_priors(store)
+    assert priors is not None
+    assert priors.hunched is not None
+
+
+def test_a_model_that_was_trained_by_hand_is_planned_with_at_the_next_pricing(lived: Loop) -> None:
+    loop, now = deepcopy(lived), T0 + 12 * DAY_S
+    store = loop.store
+    Grounds(store, loop.predictor, DAY_S).renew(store.batch()[0], now)  # priors of the day, without hunches
+    train(store, now=now)
+    loop.reprice(now + 3_600.0)
+    priors = noted_priors(store)
+    assert priors is not None
+    assert priors.hunched is not None
 
 
 def test_nothing_is_learned_from_too_little() -> None:

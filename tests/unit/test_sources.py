@@ -208,3 +208,8 @@ def test_no_cell_is_a_formula(text: str) -> None:
 def test_a_word_difference_names_what_went_and_what_came() -> None:
     told = compared("one\nthe old town\nend", "one\nthe new town\nend", "a", "b", True)
     assert told[2:] == ["@@ -1,3 +1,3 @@", "one", "the [-old-] {+new+} town", "end"]
+
+
+def test_a_password_is_not_repeated_in_what_is_refused() -> None:
+    refused = Refused("https://ada:tower7@news.example/a@b", "list.txt", "it carries a password")
+    assert refused.text == "https://…@news.example/a@b"

@@ -161,7 +161,8 @@ class Descent:
             page = self._reading[0].result()
             self.n_unread += page.failed
             if not self.frontier.take(page) and self.frontier.depth == 1:
-                self.problem = f"{self.site.root} leads to {page.url}, off the site; collect that one instead"
+                place, _, _ = page.url.partition("?")  # what follows may be a secret
+                self.problem = f"{self.site.root} leads to {place}, off the site; collect that one instead"
             self._reading.popleft()
         return not self._reading
 

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from ipaddress import ip_address
 
 from recrawl.errors import BadUrlError
-from recrawl.urls import canonical
+from recrawl.urls import canonical, unsigned
 
 MOST_SEGMENTS = 20
 MOST_REPEATED = 2  # times in a row that parts of a path may come
@@ -41,9 +41,11 @@ class Site:
             text = f"{'http' if _local(text) else 'https'}://{text}"
         try:
             return cls(plain(canonical(text)), host_only)
-        except BadUrlError:
+        except BadUrlError as problem:
+            why = unsigned(str(problem))
             raise BadUrlError(
-                f"{word!r} names no site; write it as example.org, or as the URL of its first page."
+                f"{unsigned(text)!r} names no site ({why}); write it as example.org, or as the URL of its "
+                "first page."
             ) from None
 
     @cached_property

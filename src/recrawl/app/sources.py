@@ -19,7 +19,7 @@ from xml.etree.ElementTree import ParseError
 from recrawl.contracts import Fetcher
 from recrawl.errors import BadUrlError
 from recrawl.model import Access, Outcome, Request
-from recrawl.urls import MAX_URL_BYTES, canonical, is_file_url
+from recrawl.urls import MAX_URL_BYTES, canonical, is_file_url, unsigned
 
 # The sitemap protocol allows 50 MB; a compressed file can hold a thousand times its own size.
 MAX_XML_BYTES = 64 * 2**20
@@ -42,11 +42,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something that cannot be used, and why."""
+    """Something that cannot be used, and why. What is told of it holds no password."""
 
     text: str
     where: str
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", unsigned(self.text))
 
 
 Found = Candidate | Refused

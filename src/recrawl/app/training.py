@@ -18,7 +18,7 @@ from recrawl.learn.sights.model import KEY, Trained
 from recrawl.learn.sights.training import FEWEST, MOST, trained
 from recrawl.model import Floats, Ints
 from recrawl.model.sight import FEATURES
-from recrawl.sighted import TOLD_KEY, hunches
+from recrawl.sighted import hunches
 
 N_NEWEST = 64  # visits of each resource
 
@@ -70,7 +70,7 @@ def train(store: Store, *, k: int = 4, now: float, tell: Tell = lambda _: None) 
         store.hunches(model.name, ids, *hunches(model, connected(values, ids, *links)), now)
         n += len(ids)
         tell(f"{n:,} hunches")
-    store.note(TOLD_KEY, model.name)
+    # That all were told is for a run to say, which then also fits its priors to the new hunches.
     return model
 
 

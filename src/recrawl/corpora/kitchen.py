@@ -22,7 +22,7 @@ from recrawl.simulate.processes import (
     week_of,
     working_hours,
 )
-from recrawl.simulate.rates import Even, Gamma, Lognormal, Rates
+from recrawl.simulate.rates import Gamma, Kinds, Lognormal, Rates
 from recrawl.simulate.recipes import Ingredient, Kin, Recipe, Shared, Text
 
 YEAR_S = 365.25 * DAY_S
@@ -167,9 +167,11 @@ def _threads(start_at: float, end_at: float) -> Recipe:
 
 
 def _pages(start_at: float, end_at: float) -> Recipe:
-    """Pages of many sites, as many that change daily as every hundred days; their look tells much of it."""
+    """Pages of many sites, made anew every day, every few days, every month or hardly ever; their
+    look tells much of it."""
+    kinds = Kinds(days=(1_000.0, 31.0, 3.0, 0.7), shares=(0.35, 0.2, 0.2, 0.25))
     return Recipe(
-        ingredients=(Ingredient(law=Poisson(1.0), rates=Even(1 / 1000, 1.0)),),
+        ingredients=(Ingredient(law=Poisson(1.0), rates=kinds),),
         start_at=start_at,
         end_at=end_at,
         per_host=32,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erf, log, pi, sin, sqrt
+from math import sqrt
+from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
@@ -58,20 +59,32 @@ class Gamma:
 
 
 @dataclass(frozen=True, slots=True)
-class Even:
-    """As many between one day and two as between 100 days and 200: the logarithm is spread evenly."""
+class Kinds:
+    """A few kinds of resources, the slowest first: in how many days each changes, how many are of it, and how
+    far its members lie apart (the standard deviation of the logarithm)."""
 
-    slowest_per_day: float
-    fastest_per_day: float
+    days: tuple[float, ...]
+    shares: tuple[float, ...]
+    spread: float = 0.1
 
     def draw(self, known: Floats, share: float, rng: np.random.Generator) -> Floats:
-        # Evenly spread is the share of a bell below a place in it; of two places that have a part in common,
-        # what the one tells of the other is a little less than that part.
-        part = 2.0 * sin(pi * share / 6.0)
+        # Everybody has a place in a bell, which is cut into the kinds. Of two places that have a part in
+        # common the one tells less of the other's kind than that part.
+        ends = np.cumsum(self.shares)[:-1]
+        cuts = [NormalDist().inv_cdf(end) for end in ends.tolist()]
+        heights = np.array([0.0, *(NormalDist().pdf(cut) for cut in cuts), 0.0])
+        level = -np.log(self.days)
+        weight = np.array(self.shares)
+        variance = weight @ level**2 - (weight @ level) ** 2 + self.spread**2
+        part = share * variance / float(level @ -np.diff(heights)) ** 2
+        if part > 1.0:
+            raise BadSettingError(
+                f"Kinds that differ so cannot be explained by a share of {share:g}; ask for at most "
+                f"{share / part:.2f}."
+            )
         place = sqrt(part) * known + sqrt(1.0 - part) * rng.standard_normal(len(known))
-        below = 0.5 + 0.5 * np.array([erf(one / sqrt(2.0)) for one in place.tolist()])
-        widest = log(self.fastest_per_day / self.slowest_per_day)
-        return np.asarray(self.slowest_per_day * np.exp(widest * below))
+        rest = rng.standard_normal(len(known))
+        return np.asarray(np.exp(level[np.searchsorted(cuts, place)] + self.spread * rest))
 
 
 def features(n: int, rng: np.random.Generator) -> tuple[dict[str, Ints], Floats]:
