@@ -34,11 +34,6 @@ _BEYOND = 3.0
 _SHORTEST_S, _LONGEST_S = 60.0, 400.0 * DAY_S  # a class that never changed has no interval
 
 
-def noted_model(store: Store) -> Trained | None:
-    """What is noted, if it can be used for sights as they are taken now."""
-    return _usable(store.note(KEY))
-
-
 def can_train() -> bool:
     """Whether the extra `learn` is installed."""
     return find_spec("sklearn") is not None

@@ -118,6 +118,7 @@ def test_a_damaged_model_is_said_to_be_so(home: Path) -> None:
     assert text is not None
     store.note(KEY, text[:-20])
     assert "learn it anew with `recrawl train`" in recrawl(home, "train", "--show", code=3).stderr
+    assert "leave one of them out" in recrawl(home, "train", "--show", "--k", "3", code=2).stderr
     store.note(KEY, text)
     store.close()
 

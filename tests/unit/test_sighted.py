@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from recrawl.app.training import train
+from recrawl.app.training import present, train
 from recrawl.checks.store.samples import T0, new
 from recrawl.errors import StoreError
 from recrawl.finding import Finding, batch_of, seen, stepped
@@ -34,7 +34,7 @@ from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.reason import reason
-from recrawl.sighted import N_ENOUGH, TOLD_KEY, Sighted, hunches, noted_model
+from recrawl.sighted import N_ENOUGH, TOLD_KEY, Sighted, hunches
 
 PRIORS = Priors(shape=0.5, scale_s=10 * DAY_S, hunched=Priors(shape=2.0, scale_s=2.0 * DAY_S))
 
@@ -163,8 +163,7 @@ def test_a_model_is_trained_and_every_sight_becomes_a_hunch(lived: Loop) -> None
     store, now = lived.store, T0 + 12 * DAY_S
     assert store.note(KEY) is None  # no pricing came since there was enough
     lived.reprice(now)
-    model = noted_model(store)
-    assert model is not None
+    model = present(store)
     assert store.note(TOLD_KEY) == model.name
     batch, _ = store.batch()
     busy = batch.id % 2 == 0
@@ -187,9 +186,7 @@ def test_a_model_is_trained_and_every_sight_becomes_a_hunch(lived: Loop) -> None
     assert store.standing(N + 1)[0].hunch_per_day > 3.0 * store.standing(N + 2)[0].hunch_per_day
     # the same day nothing is trained anew
     lived.reprice(now + 3_600.0)
-    again = noted_model(store)
-    assert again is not None
-    assert again.name == model.name
+    assert present(store).name == model.name
 
 
 def test_why_says_what_a_page_looks_like(lived: Loop) -> None:
@@ -202,8 +199,7 @@ def test_why_says_what_a_page_looks_like(lived: Loop) -> None:
 def test_another_model_is_taken_up_and_one_that_cannot_be_read_is_none(lived: Loop) -> None:
     store, now = lived.store, T0 + 12.5 * DAY_S
     lived.reprice(now)
-    model = noted_model(store)
-    assert model is not None
+    model = present(store)
     store.note(KEY, replace(model, middle=model.middle + 1.0, trained_at=now).written())
     before = store.batch()[0].hunch_per_day
     lived.reprice(now)
@@ -215,7 +211,6 @@ def test_another_model_is_taken_up_and_one_that_cannot_be_read_is_none(lived: Lo
     sighted = Sighted(store, DAY_S)
     sighted.take_up()
     assert sighted.ratio is None
-    assert noted_model(store) is None
     store.note(KEY, model.written())
 
 

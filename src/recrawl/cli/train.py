@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recrawl.cli import options, terminal
+from recrawl.errors import BadInputError
 
 if TYPE_CHECKING:
     from recrawl.learn.sights.model import Trained
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
 def train(
     k: Annotated[
-        int, typer.Option("--k", metavar="N", min=2, max=20, help="Classes of change rates to tell apart.")
-    ] = 4,
+        int | None,
+        typer.Option(
+            "--k", metavar="N", min=2, max=20, help="Classes of change rates to tell apart; else 4."
+        ),
+    ] = None,
     show: Annotated[
         bool, typer.Option("--show", help="Learn nothing: print the report of the present model.")
     ] = False,
@@ -41,13 +45,15 @@ def train(
     """
     from recrawl.app.training import present, row, train
 
+    if show and k is not None:
+        raise BadInputError("--show learns nothing, so --k says nothing to it; leave one of them out.")
     if show:
         with options.opened(home, reading=True) as house:
             model = present(house.store)
     else:
         with options.opened(home, new=False) as house, terminal.working("Learning …") as tell:
             model = train(
-                house.store, k=k, now=house.clock.now(), tell=lambda text: tell(f"Learning … {text}")
+                house.store, k=k or 4, now=house.clock.now(), tell=lambda text: tell(f"Learning … {text}")
             )
     if json:
         terminal.say_json(row(model))

@@ -17,7 +17,6 @@ from recrawl.urls import MAX_URL_BYTES, joined
 
 MOST_LINKS = 6_000  # different addresses, the first ones
 MOST_ELEMENTS = 60_000  # that are looked at for them
-MOST_ANCHOR = 200  # characters
 
 _FOLLOWED = "a[href], area[href], iframe[src], frame[src]"
 _FORBIDDING = frozenset({"nofollow", "none"})
@@ -32,7 +31,6 @@ class Outlink:
     """One link. Several to the same place are one: the first, which may be followed if any of them may."""
 
     url: str  # canonical
-    anchor: str = ""  # the words that are clicked on
     nofollow: bool = False  # its author does not vouch for where it leads
 
 
@@ -69,8 +67,7 @@ def found(body: bytes, charset: str | None, url: str, agent: str, nofollow: bool
             continue
         if before is None and len(links) == MOST_LINKS:
             break
-        anchor = before.anchor if before else _anchor(node)
-        links[target] = Outlink(target, anchor, every or "nofollow" in _rel(node))
+        links[target] = Outlink(target, every or "nofollow" in _rel(node))
     return tuple(links.values())
 
 
@@ -136,14 +133,3 @@ def _led(base: str, written: str) -> str | None:
 
 def _rel(node: LexborNode) -> list[str]:
     return (node.attributes.get("rel") or "").lower().split()
-
-
-def _anchor(node: LexborNode) -> str:
-    if node.tag == "a":
-        words = node.text()
-        if not words.strip():  # a picture is clicked on
-            picture = node.css_first("img[alt]")
-            words = (picture.attributes.get("alt") or "") if picture is not None else ""
-    else:
-        words = node.attributes.get("alt") or node.attributes.get("title") or ""
-    return " ".join(words[: 4 * MOST_ANCHOR].split())[:MOST_ANCHOR]
