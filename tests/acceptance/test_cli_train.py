@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from math import nan
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,9 +77,14 @@ def recrawl(home: Path, *args: str, code: int = 0) -> Result:
     return done
 
 
-def test_training_says_how_good_it_is_keeps_the_model_and_gives_hunches(home: Path) -> None:
+@pytest.fixture(scope="module")
+def said(home: Path) -> Any:
+    """What was printed where a model was learned; the home has it from then on."""
     assert "recrawl train" in recrawl(home, "train", "--show", code=2).stderr
-    said = json.loads(recrawl(home, "train", "--k", "2", "--json").stdout)
+    return json.loads(recrawl(home, "train", "--k", "2", "--json").stdout)
+
+
+def test_training_says_how_good_it_is_keeps_the_model_and_gives_hunches(home: Path, said: Any) -> None:
     assert said["sites"] == N_HOSTS
     assert 30 <= said["resources"] < N  # some are kept apart
     assert said["log_rate"]["by_site"]["explained"] > 0.3
@@ -103,6 +109,7 @@ def test_training_says_how_good_it_is_keeps_the_model_and_gives_hunches(home: Pa
     assert gap_s[busy].max() < gap_s[~busy].min()
 
 
+@pytest.mark.usefixtures("said")
 def test_what_was_learned_is_shown_again_for_people_and_for_programs(home: Path) -> None:
     shown = recrawl(home, "train", "--show").stdout
     assert f"of {N_HOSTS} sites" in shown
@@ -112,6 +119,7 @@ def test_what_was_learned_is_shown_again_for_people_and_for_programs(home: Path)
     assert json.loads(recrawl(home, "train", "--show", "--json").stdout)["classes"]["n"]
 
 
+@pytest.mark.usefixtures("said")
 def test_a_damaged_model_is_said_to_be_so(home: Path) -> None:
     store = SqliteStore(home / STORE_FILE)
     text = store.note(KEY)
