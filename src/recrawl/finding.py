@@ -12,8 +12,10 @@ import numpy as np
 from recrawl.model import (
     SILENCE,
     Adoption,
+    Bag,
     Batch,
     Changed,
+    Changes,
     Hunch,
     Lease,
     Noise,
@@ -50,7 +52,8 @@ class Finding:
     sight: Sight | None = None  # taken at this visit
     hunch: Hunch | None = None  # what `model` made of that
     model: str = ""
-    links: tuple[int, ...] = ()  # watched resources that it links to
+    links: tuple[str, ...] = ()  # addresses that it links to, watched or not
+    bag: Bag | None = None  # the words of a new version
 
     @property
     def hunched(self) -> tuple[float, float]:
@@ -69,7 +72,8 @@ def seen(findings: Sequence[Finding]) -> Seen:
         for resource_id, standing in standings
         if standing.told_by
     ]
-    return seen_in((finding.visit for finding in findings), groups, signals, hunches)
+    changes = {finding.visit.resource_id: finding.lease.resource.effective.changes for finding in findings}
+    return seen_in((finding.visit for finding in findings), groups, signals, hunches, changes)
 
 
 def seen_in(
@@ -77,15 +81,16 @@ def seen_in(
     groups: Mapping[int, int],
     signals: Iterable[Signal] = (),
     hunches: Mapping[int, tuple[float, float]] = MappingProxyType({}),
+    changes: Mapping[int, Changes] = MappingProxyType({}),
 ) -> Seen:
     """The visits that teach: informative, with a verdict, and with an earlier one to compare with; `groups`
     has each resource's, `signals` what was told of them, `hunches` what is expected of them a day and the gap
-    between changes."""
+    between changes, `changes` what counts where that is not any."""
     heard: dict[int, list[Signal]] = {}
     for signal in sorted(signals, key=lambda signal: signal.at):
         heard.setdefault(signal.resource_id, []).append(signal)
     rows = [
-        (visit.resource_id, visit.since_at, visit.at, int(visit.changed), visit.event_at)
+        (visit.resource_id, visit.since_at, visit.at, int(_counted(visit, changes)), visit.event_at)
         for visit in visits
         if visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at)
     ]
@@ -110,6 +115,10 @@ def _first(signals: Sequence[Signal], since_at: float, at: float) -> tuple[float
     return next(((one.at, one.source_id) for one in signals if since_at < one.at <= at), (nan, 0))
 
 
+def _counted(visit: Visit, changes: Mapping[int, Changes]) -> Changed:
+    return visit.counted(changes.get(visit.resource_id, Changes.ANY))
+
+
 def stepped(finding: Finding) -> Standing:
     """Where the resource stands after the visit."""
     before, visit = finding.lease.standing, finding.visit
@@ -122,7 +131,7 @@ def stepped(finding: Finding) -> Standing:
         noise = replace(before.noise, disguise=found.disguise, disguised_at=found.disguised_at)
         return replace(before, last_at=visit.at, n_failures=before.n_failures + 1, noise=noise)
     known = visit.changed is not Changed.UNKNOWN
-    changed = visit.changed is Changed.YES
+    changed = visit.counted(finding.lease.resource.effective.changes) is Changed.YES
     current = [version for version in finding.versions if not version.flag]
     same_place = visit.moved_to == before.moved_to
     heeded = before.told_at <= visit.at
@@ -165,6 +174,7 @@ class Chain:
         if self.told is None:
             return end
         visits = [finding.visit for finding in self.findings if finding.visit.informative]
+        changes = self.findings[0].lease.resource.effective.changes
         bits, newest = 0, np.argsort(self.told.at, kind="stable")[-64:]
         for changed in self.told.changed[newest]:
             bits = recent_bits(bits, bool(changed))
@@ -175,7 +185,7 @@ class Chain:
             last_at=present.last_at,
             n_failures=present.n_failures,
             n_informative=present.n_informative + len(visits),
-            n_changes=present.n_changes + sum(visit.changed is Changed.YES for visit in visits),
+            n_changes=present.n_changes + sum(visit.counted(changes) is Changed.YES for visit in visits),
             bits=bits,
         )
 
@@ -191,6 +201,7 @@ class Chain:
             standing=replace(standing, gap_s=gap_s, due_at=plan.due_at),
             plan=plan,
             sight=next((finding.sight for finding in self.findings if finding.sight is not None), None),
+            bags=tuple(finding.bag for finding in self.findings if finding.bag is not None),
         )
 
 

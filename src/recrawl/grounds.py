@@ -13,15 +13,16 @@ import numpy as np
 
 from recrawl.contracts import Predictor, Store
 from recrawl.learn.histories import histories
-from recrawl.learn.priors import Grounded, fitted, foretold, kept_apart, scaled
+from recrawl.learn.hunches import Fit, Hunched
+from recrawl.learn.priors import Grounded, Ratio, fitted, foretold, kept_apart
+from recrawl.learn.sights.splits import by_resource, standard_error
 from recrawl.model import Batch, Bools, Priors, Seen
-
-Ratio = tuple[float, float]  # shape and scale
 
 KEY = "priors"
 N_SAMPLED = 4_000  # resources
 N_NEWEST = 32  # visits of each
 _FEW = 1_000  # resources: until then they are fitted anew whenever there are twice as many
+_N_JUDGES = 10  # resources: what fewer of them say of hunches is chance
 
 
 def noted_priors(store: Store) -> Priors | None:
@@ -43,6 +44,11 @@ class Grounds:
         if self._predictor is not None and (priors := noted_priors(self._store)) is not None:
             self._ground(priors)
 
+    @property
+    def heeds_hunches(self) -> bool:
+        """Whether a hunch makes a difference; False where visits did not bear hunches out."""
+        return self._predictor is None or (self._priors is not None and self._priors.hunched is not None)
+
     def grounded(self, other: Predictor) -> Predictor:
         """Another predictor of the same kind, put on the same ground."""
         if self._priors is not None and isinstance(other, Grounded):
@@ -51,7 +57,7 @@ class Grounds:
 
     def renew(self, batch: Batch, now: float, ratio: Ratio | None = None, *, anew: bool = False) -> None:
         """Go by what is noted, and fit it anew where it is old, or `anew`. `ratio` is the distribution of
-        rates in multiples of hunches that they are thought to have, where there are hunches."""
+        rates in multiples of hunches that a model says they have, where there is one."""
         if self._predictor is None:
             return
         priors = noted_priors(self._store)
@@ -93,32 +99,26 @@ def _sampled(store: Store, batch: Batch, chosen: Bools) -> Seen:
     return store.lately(batch.id[rows], N_NEWEST)
 
 
-def hunched_priors(told: Seen, plain: Priors, shape: float, scale: float, *, now: float) -> Priors | None:
+def hunched_priors(
+    told: Seen, plain: Priors, shape: float, scale: float, proven: bool = False, *, now: float
+) -> Priors | None:
     """Of rates in multiples of their hunches, which are thought to lie about them with this shape and scale;
-    never firmer than that, but of a group that has told how it differs from the hunches. None where the plain
-    priors foretell the same visits better: no hunch is heeded then."""
+    never firmer than that in all, but of a group that has told how it differs from the hunches.
+
+    None: no hunch is heeded. They are where these visits were foretold better with them than by the plain
+    priors, by more than a standard error; each half of the resources by what the other half taught. Where
+    there are hardly any, they are only if the model has `proven` the same on what it held out.
+    """
     told = told.pick(np.isfinite(told.hunch_per_day))
     seen, _ = histories(told)
     _, first = np.unique(told.id, return_index=True)
     per_day, group = told.hunch_per_day[first], told.group[first]
-    own_time = scaled(seen, per_day)
-    found = _no_firmer(fitted(own_time, group, shape=shape, scale_days=scale, now=now), shape)
-    if len(seen):
-        # a change whose time is known is a density there, and time was stretched
-        stretched = seen.sums(seen.timed.astype(np.float64)) * np.log(per_day)
-        gained = foretold(own_time, *found.of(group)) + stretched - foretold(seen, *plain.of(group))
-        if gained.sum() <= 0.0:
-            return None
-    return found
-
-
-def _no_firmer(found: Priors, shape: float) -> Priors:
-    most = min(1.0, shape / found.shape)
-    groups = np.minimum(1.0, 2.0 * shape / found.shapes)
-    return replace(
-        found,
-        shape=found.shape * most,
-        scale_s=found.scale_s * most,
-        shapes=found.shapes * groups,
-        scales_s=found.scales_s * groups,
-    )
+    some = Hunched.of(seen, group, per_day)
+    fit = Fit(shape=shape, scale_days=scale, firmest=shape, now=now)
+    if seen.n < _N_JUDGES:
+        return fit.about(some) if proven else None
+    n_bands, with_hunches = fit.banded(some, by_resource(seen.n, 2))
+    # a change whose time is known is a density there, and time was stretched
+    with_hunches = with_hunches + seen.sums(seen.timed.astype(np.float64)) * np.log(per_day)
+    gained = with_hunches - foretold(seen, *plain.of(group))
+    return fit.about(some, n_bands) if gained.sum() > standard_error(gained, group) else None

@@ -21,11 +21,12 @@ from recrawl.contracts import Policy, Predictor, Store
 from recrawl.errors import StoreError
 from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
 from recrawl.grounds import Grounds
+from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import Adoption, Batch, Completion, Lease, Plan, Plans, Standing, Visit
 from recrawl.purse import Purse
-from recrawl.sighted import Sighted
+from recrawl.sighted import Sighted, Study, at_once
 from recrawl.tariff import Tariff
 from recrawl.terms import Terms, noted_terms
 
@@ -60,6 +61,7 @@ class Loop:
         free_price: float = 0.0,
         fit_priors_every_s: float = inf,
         train_every_s: float = inf,
+        study: Study = at_once,
     ) -> None:
         self.store = store
         self.predictor = predictor
@@ -71,8 +73,9 @@ class Loop:
         self.purse = Purse(store, per_day, bytes_per_day)
         self.tariff = Tariff(policy, rule, self.purse, free_price=free_price, every_s=reprice_every_s)
         self._memories = Memories(predictor, policy, self.tariff.costs)
-        self._sighted = Sighted(store, train_every_s)
+        self._sighted = Sighted(store, train_every_s, study)
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
+        self._kinship = Kinship(store, predictor, train_every_s)
         self._lore = Lore(store, predictor)
 
     @property
@@ -89,18 +92,22 @@ class Loop:
         return self.tariff.price
 
     def start(self, now: float) -> None:
-        """Take up the model, the priors and the lore of the last run, and its price if it was found for the
-        same rule and budget."""
+        """Take up the model, the priors, the kin and the lore of the last run, and its price if it was found
+        for the same rule and budget."""
         self._sighted.take_up()
         self._grounds.take_up()
+        self._kinship.take_up()
         self._lore.take_up()
         if (terms := noted_terms(self.store)) is not None:
             self.tariff.take_up(terms, now)
 
-    def finish(self) -> None:
-        """Nothing more comes for now: what was counted since the last pricing is noted for those to come."""
+    def finish(self, *, wait: bool = False) -> None:
+        """Nothing more comes for now: what was counted since the last pricing is noted for those to come, and
+        what was learned; what is still being learned is waited for, or forgotten."""
         with suppress(StoreError):  # the visits are recorded all the same
             self._lore.put()
+        with suppress(StoreError):
+            self._sighted.finish(wait=wait)
 
     def due(self, now: float, limit: int) -> list[Lease]:
         """Claim what may be visited now, the longest overdue first, at most one resource a host."""
@@ -142,9 +149,9 @@ class Loop:
 
     def must_reprice(self, now: float) -> bool:
         """Whether the price is old, or what it was found for has changed since; or whether this worker does
-        not know yet what visits have told of each other's resources."""
+        not know yet what visits have told of each other's resources, or what it has just learned."""
         terms = self.tariff.terms
-        if terms is None or self._lore.behind or now >= self.reprice_at:
+        if terms is None or self._lore.behind or self._sighted.ready or now >= self.reprice_at:
             return True
         rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
         return rested and self.store.note("said") != terms.said
@@ -193,6 +200,7 @@ class Loop:
                 hunch=finding.hunch,
                 model=finding.model,
                 links=finding.links,
+                bags=() if finding.bag is None else (finding.bag,),
             )
             for i, (finding, standing, plan) in enumerate(zip(findings, standings, plans, strict=True))
         ]
@@ -244,6 +252,7 @@ class Loop:
             if told := self._sighted.renew(batch, now):
                 batch, _ = self.store.batch()
             self._grounds.renew(batch, now, self._sighted.ratio, anew=told)
+        self._kinship.renew(batch, now)
         self._lore.catch_up()
         plans = self.tariff.settle(batch, self.predictor.forecast(batch, now), now, said)
         self._replan(batch, plans)

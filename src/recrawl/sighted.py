@@ -7,8 +7,9 @@ taken up in the same way. Where scikit-learn is missing none is trained; one tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import inf, nan
 
@@ -17,11 +18,11 @@ import numpy as np
 from recrawl.contracts import Store
 from recrawl.errors import RecrawlError
 from recrawl.finding import Finding
-from recrawl.learn.features.graph import connected
-from recrawl.learn.histories import histories
-from recrawl.learn.priors import kept_apart
+from recrawl.learn.features.graph import Graph
+from recrawl.learn.histories import Histories, histories
+from recrawl.learn.priors import Ratio, kept_apart
 from recrawl.learn.sights.model import KEY, Trained
-from recrawl.model import DAY_S, Batch, Bools, Floats, Hunch, Ints
+from recrawl.model import DAY_S, FEATURES, Batch, Floats, Hunch, Ints, column
 
 TOLD_KEY = "sight-model-told"  # the name of the model that every sight was last told by
 # Below that, a few hosts decide what all pages are taken for; and who was looked at less often says little.
@@ -34,9 +35,64 @@ _BEYOND = 3.0
 _SHORTEST_S, _LONGEST_S = 60.0, 400.0 * DAY_S  # a class that never changed has no interval
 
 
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """Sights, and what visits found later, row by row."""
+
+    values: Floats
+    seen: Histories
+    site: Ints  # the host's number
+
+
+Study = Callable[[Lessons, float], "Future[Trained | None]"]  # None: too little was to be learned
+
+
 def can_train() -> bool:
     """Whether the extra `learn` is installed."""
     return find_spec("sklearn") is not None
+
+
+def graph_of(store: Store) -> Graph:
+    return Graph.of(*store.links())
+
+
+def lessons(store: Store, batch: Batch, graph: Graph, *, n_visits: int, most: int, seed: int = 1) -> Lessons:
+    """Of those that have a sight, were looked at so often and are not kept apart; of very many, some."""
+    often = np.sort(batch.id[(batch.n_informative >= n_visits) & ~kept_apart(batch.id)])
+    lot = np.random.default_rng(seed).permutation(len(often))
+    ids, values = np.empty(0, dtype=np.int64), np.empty((0, len(FEATURES)))
+    for some, rows in store.sights():
+        chosen = np.isin(some, often)
+        ids, values = np.concatenate([ids, some[chosen]]), np.concatenate([values, rows[chosen]])
+        if len(ids) > most:  # those with the lowest lots so far, so that never all lie in memory
+            kept = np.sort(np.argpartition(lot[np.searchsorted(often, ids)], most)[:most])
+            ids, values = ids[kept], values[kept]
+    told = store.lately(ids, N_NEWEST)
+    seen, known = histories(told)
+    _, first = np.unique(told.id, return_index=True)
+    values = values[np.searchsorted(ids, known)]
+    # A first plan is made with what a sight knew of links, later ones with all that came to be known. So half
+    # is learned from as it was seen, and a model is as good at both as it says it is.
+    later = np.sort(np.random.default_rng(seed).permutation(len(known))[: (len(known) + 1) // 2])
+    values[later] = graph.told(values[later], known[later])
+    return Lessons(values, seen, told.group[first])
+
+
+def learned(found: Lessons, now: float) -> Trained | None:
+    """None where there is too little to learn from: as well as it goes without."""
+    from recrawl.learn.sights.training import trained
+
+    try:
+        return trained(found.values, found.seen, found.site, now=now)
+    except RecrawlError:
+        return None
+
+
+def at_once(found: Lessons, now: float) -> Future[Trained | None]:
+    """Learn while everybody waits."""
+    done: Future[Trained | None] = Future()
+    done.set_result(learned(found, now))
+    return done
 
 
 def hunches(model: Trained, values: Floats) -> tuple[Floats, Floats]:
@@ -48,21 +104,42 @@ def hunches(model: Trained, values: Floats) -> tuple[Floats, Floats]:
     return np.clip(per_day, low, high), np.clip(gap_s, _SHORTEST_S, _LONGEST_S)
 
 
-class Sighted:
-    """Keeps a loop on the newest model; infinite `every_s`: on none."""
+def tell_all(
+    store: Store, model: Trained, graph: Graph, now: float, tell: Callable[[int], object] = lambda _: None
+) -> None:
+    """Every sight becomes a hunch of this model; `tell` hears how many there are so far."""
+    name, n = model.name, 0
+    for ids, values in store.sights():
+        store.hunches(name, ids, *hunches(model, graph.told(values, ids)), now)
+        n += len(ids)
+        tell(n)
 
-    def __init__(self, store: Store, every_s: float) -> None:
+
+class Sighted:
+    """Keeps a loop on the newest model; infinite `every_s`: on none. `study` learns one, perhaps somewhere
+    else, and then it is taken up at a later pricing."""
+
+    def __init__(self, store: Store, every_s: float, study: Study = at_once) -> None:
         self._store = store
         self._every_s = every_s
+        self._study = study
         self._text: str | None = None
         self._model: Trained | None = None
         self._name = ""
         self._tried_at = nan
+        self._graph: Graph | None = None  # while it is of use
+        self._studied: Future[Trained | None] | None = None
+        self._before: str | None = None  # what was noted when learning began
 
     @property
-    def ratio(self) -> tuple[float, float] | None:
-        """Shape and scale of rates in multiples of their hunches; None: there is no model."""
-        return None if self._model is None else (self._model.ratio_shape, self._model.ratio_scale)
+    def ratio(self) -> Ratio | None:
+        """How rates lie about hunches; None: there is no model."""
+        return None if self._model is None else self._model.ratio
+
+    @property
+    def ready(self) -> bool:
+        """Whether a model was learned that no pricing knows of yet."""
+        return self._studied is not None and self._studied.done()
 
     def take_up(self) -> None:
         """Go by what is noted."""
@@ -74,15 +151,23 @@ class Sighted:
             self._name = "" if self._model is None else self._model.name
 
     def expected(self, findings: Sequence[Finding]) -> Sequence[Finding]:
-        """With hunches for those that come with a sight."""
+        """Those that come with a sight, with what it cannot show, the links that lead there so far, and with
+        a hunch."""
         rows = [i for i, one in enumerate(findings) if one.sight is not None and one.hunch is None]
-        if self._model is None or not rows:
+        if self._every_s == inf or not rows:
             return findings
-        values = np.array([one.sight.values for i in rows if (one := findings[i]).sight is not None])
-        per_day, gap_s = hunches(self._model, values)
+        sights = [sight for i in rows if (sight := findings[i].sight) is not None]
+        values = np.array([sight.values for sight in sights])
+        n_links = self._store.in_links(np.array([sight.resource_id for sight in sights], dtype=np.int64))
+        linked = n_links > 0
+        values[linked, column("in_links")] = n_links[linked]
         found = list(findings)
-        for i, rate, gap in zip(rows, per_day.tolist(), gap_s.tolist(), strict=True):
-            found[i] = replace(found[i], hunch=Hunch(per_day=rate, gap_s=gap), model=self._name)
+        for i, sight, row in zip(rows, sights, values.tolist(), strict=True):
+            found[i] = replace(found[i], sight=replace(sight, values=tuple(row)))
+        if self._model is not None:
+            per_day, gap_s = hunches(self._model, values)
+            for i, rate, gap in zip(rows, per_day.tolist(), gap_s.tolist(), strict=True):
+                found[i] = replace(found[i], hunch=Hunch(per_day=rate, gap_s=gap), model=self._name)
         return found
 
     def renew(self, batch: Batch, now: float) -> bool:
@@ -90,63 +175,55 @@ class Sighted:
         if self._every_s == inf:
             return False
         self.take_up()
-        if self._old(batch, now):
-            self._train(batch, now)
+        if self._studied is None and self._old(batch, now):
+            self._begin(batch, now)
+        if self._studied is not None and self._studied.done():
+            self._note(self._studied)
         told = self._store.note(TOLD_KEY)
         if self._model is None or told == self._name:
             return False
-        self._tell_all(self._model, now)
+        graph, self._graph = self._graph, None
+        tell_all(self._store, self._model, graph_of(self._store) if graph is None else graph, now)
         # Noted last: whoever is cut off tells all anew. Two workers at once tell the same.
         self._store.exchange(TOLD_KEY, told, self._name)
         return True
 
+    def finish(self, *, wait: bool) -> None:
+        """What was learned is noted for those to come."""
+        if self._studied is not None and (wait or self._studied.done()):
+            self._note(self._studied)
+        self._studied = None
+
     def _old(self, batch: Batch, now: float) -> bool:
-        n = int((batch.n_informative >= N_VISITS).sum())
-        if n < N_ENOUGH or now < self._tried_at + self._every_s or not can_train():
+        often = batch.n_informative >= N_VISITS
+        if now < self._tried_at + self._every_s or int(often.sum()) < N_ENOUGH or not can_train():
             return False
         if self._model is None:
             return True
         then = self._model.trained_at
         n_then = int(self._model.report.get("resources", 0))
+        # all that have a sight have a hunch, as soon as there is a model
+        n = int((often & np.isfinite(batch.hunch_per_day) & ~kept_apart(batch.id)).sum())
         return not then <= now < then + self._every_s or (n_then < _FEW and n >= 2.5 * n_then)
 
-    def _train(self, batch: Batch, now: float) -> None:
-        from recrawl.learn.sights.training import trained
-
-        ids, values = self._sample(batch)
+    def _begin(self, batch: Batch, now: float) -> None:
         self._tried_at = now
-        if len(ids) < N_ENOUGH * 4 // 5:
+        self._graph = graph_of(self._store)
+        found = lessons(self._store, batch, self._graph, n_visits=N_VISITS, most=N_SAMPLED)
+        if found.seen.n < N_ENOUGH * 4 // 5:
+            self._graph = None
             return
-        told = self._store.lately(ids, N_NEWEST)
-        seen, present = histories(told)
-        _, first = np.unique(told.id, return_index=True)
-        try:
-            model = trained(values[np.searchsorted(ids, present)], seen, told.group[first], now=now)
-        except RecrawlError:  # too little to learn from: as well as it goes without
+        self._before, self._studied = self._text, self._study(found, now)
+
+    def _note(self, studied: Future[Trained | None]) -> None:
+        self._studied, model = None, studied.result()
+        if model is None:
+            self._graph = None
             return
         self._tried_at = nan  # only a try that failed waits for another day
-        self._text, self._model, self._name = model.written(), model, model.name
-        self._store.note(KEY, self._text)
-
-    def _sample(self, batch: Batch) -> tuple[Ints, Floats]:
-        """Of those that were looked at often enough and have a sight, some thousand, without those kept
-        apart."""
-        often = batch.id[(batch.n_informative >= N_VISITS) & ~kept_apart(batch.id)]
-        parts = [(ids[known], values[known]) for ids, values, known in _among(self._store, often)]
-        ids = np.concatenate([part[0] for part in parts]) if parts else np.empty(0, dtype=np.int64)
-        if not len(ids):
-            return ids, np.empty((0, 0))
-        rows = np.arange(len(ids))
-        if len(ids) > N_SAMPLED:
-            rows = np.sort(np.random.default_rng(len(ids)).choice(len(ids), N_SAMPLED, replace=False))
-        values = np.concatenate([part[1] for part in parts])[rows]
-        return ids[rows], connected(values, ids[rows], *self._store.links())
-
-    def _tell_all(self, model: Trained, now: float) -> None:
-        links = self._store.links()
-        for ids, values in self._store.sights():
-            per_day, gap_s = hunches(model, connected(values, ids, *links))
-            self._store.hunches(self._name, ids, per_day, gap_s, now)
+        # Unless somebody noted another one meanwhile: that is as new.
+        self._store.exchange(KEY, self._before, model.written())
+        self.take_up()
 
 
 def _usable(text: str | None) -> Trained | None:
@@ -158,12 +235,3 @@ def _usable(text: str | None) -> Trained | None:
     except RecrawlError:
         return None
     return model if model.present else None
-
-
-def _among(store: Store, chosen: Ints) -> Sequence[tuple[Ints, Floats, Bools]]:
-    found = []
-    for ids, values in store.sights():
-        known = np.isin(ids, chosen)
-        if known.any():
-            found.append((ids, values, known))
-    return found

@@ -34,6 +34,8 @@ def test_a_store_that_is_garbage_is_one_finding_among_others(cli: Cli) -> None:
     found = findings(cli("doctor", code=1))
     assert found["store"].startswith("WRONG")
     assert found["disk"].startswith("ok")
+    begins = {len(line) - len(line[7:].split("  ", 1)[1].lstrip()) for line in found.values()}
+    assert len(begins) == 1  # all findings stand in one column
 
 
 def test_settings_that_are_broken_hide_nothing(cli: Cli) -> None:
@@ -101,7 +103,8 @@ def test_a_variable_that_is_misspelt_stops_every_command_but_the_doctor(cli: Cli
     assert "RECRAWL_SCHEDULE__BUDGET" in findings(cli("doctor", env=env, code=1))["settings"]
 
 
-def test_the_demo_asks_nothing_of_the_environment(cli: Cli, tmp_path: Path) -> None:
+def test_the_demo_asks_the_environment_for_its_home_alone(cli: Cli) -> None:
     env = {"RECRAWL_GAPS__MIN_GAP": "abc", "RECRAWL_FETCHING__MAX_BYTES": "none"}
-    done = cli("demo", "--for", "1s", "--json", "--home", str(tmp_path / "demo"), env=env)
-    assert json.loads(done.stdout)["budget_per_day"] == 100.0
+    done = json.loads(cli("demo", "--for", "1s", "--json", env=env).stdout)
+    assert done["budget_per_day"] == 100.0
+    assert done["store"] == str(cli.home / "recrawl.sqlite")

@@ -64,16 +64,21 @@ def test_plan_shows_what_budgets_buy_and_writes_it_down(home: Path, tmp_path: Pa
     assert fresh == sorted(fresh)
     assert found["needed"]["possible"]
     assert found["needed"]["per_day"] > 40.0
+    assert found["untold"]["resources_asked"] == found["resources"]
+    assert found["untold"]["beta"]["denied"] == {"a": 1.0, "b": 9.0}
+    assert any("not modified" in sentence for sentence in found["assumes"])
     assert found["gain"]["per_day"] == pytest.approx(40.0)
     assert found["gain"]["resources"][0]["other_gap_s"] < found["gain"]["resources"][0]["gap_s"]
     assert svg.read_text("utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
     assert "What a budget buys" in html.read_text("utf-8")
+    assert "Assumed: Resources go on as they did" in html.read_text("utf-8")
 
 
 def test_plan_says_what_is_in_the_way_where_no_budget_is_enough(home: Path) -> None:
     done = recrawl(home, "plan", "--within", "1m", "--share", "99%")
     assert "no budget is enough" in done.stdout
     assert "now: 20" in done.stdout
+    assert "Assumed: " in done.stderr
     assert "--within" in recrawl(home, "plan", "--share", "99%", code=2).stderr
 
 

@@ -111,13 +111,14 @@ def test_the_help_names_arguments_as_people_type_them(cli: Cli) -> None:
 
 
 def test_one_is_singular(cli: Cli, urls: list[str]) -> None:
-    cli("add", urls[0], "--allow-private")
+    cli("add", urls[0], "--allow-private", "--min-gap", "1d")
     told = cli("run", "--once").stderr
     assert "1 visit (first copies: 1), 0 changes, 0 failures" in told
     assert "Watched: 1." in told
     status = cli("status").stdout
     assert "1 on 1 host, 0 paused" in status
     assert "in 1 file," in status
+    assert "at which about 1 visit a day is worth making" in status
     assert "a change in 0 of 1 visit that told something" in cli("why", urls[0]).stdout
     assert cli("verify").stderr == "1 version read, 0 problems found.\n"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ from typer.testing import CliRunner, Result
 from recrawl.app.build import STORE_FILE
 from recrawl.cli.main import app
 from recrawl.finding import Finding
+from recrawl.grounds import KEY as PRIORS_KEY
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.sights.model import KEY, Trained
 from recrawl.live.clock import WallClock
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, FEATURES, Changed, NewResource, Outcome, Sight, Visit
+from recrawl.model import DAY_S, FEATURES, Changed, NewResource, Outcome, Priors, Sight, Visit
 from recrawl.model.sight import column
 from recrawl.remember.sqlite import SqliteStore
 from recrawl.schedule.policies.uniform import Uniform
@@ -131,6 +133,24 @@ def test_a_damaged_model_is_said_to_be_so(home: Path) -> None:
     store.close()
 
 
+@pytest.mark.usefixtures("said")
+def test_why_speaks_of_a_look_as_a_reason_only_where_it_is_heeded(home: Path) -> None:
+    url = "http://h0.example/0"
+    plain = Priors(shape=0.5, scale_s=5.0 * DAY_S)
+    for hunched in (None, Priors(shape=2.0, scale_s=2.0 * DAY_S)):
+        store = SqliteStore(home / STORE_FILE)
+        store.note(PRIORS_KEY, replace(plain, hunched=hunched).written())
+        store.close()
+        heeded = hunched is not None
+        shown, row = recrawl(home, "why", url).stdout, json.loads(recrawl(home, "why", url, "--json").stdout)
+        assert row["first_sight"]["heeded"] is heeded
+        assert row["first_sight"]["changes_per_day"] > 0.0
+        assert ("as is usual of what looks so" in shown) is heeded
+        assert ("as is usual there" in shown) is not heeded
+        assert ("not heeded" in shown) is not heeded
+        assert ("looks like pages" in row["reason"]) is heeded
+
+
 def test_classes_are_shown_with_the_reasons_for_their_number(home: Path) -> None:
     found = json.loads(recrawl(home, "classes", "--json").stdout)
     assert found["resources"] == N
@@ -143,7 +163,11 @@ def test_classes_are_shown_with_the_reasons_for_their_number(home: Path) -> None
     done = recrawl(home, "classes", "--k", "7")
     assert "as was asked for" in done.stderr
     assert "7 *\t" in done.stdout
-    assert "7 of equal size: " in done.stdout
+    assert "5 of as equal size as can be (not 7: " in done.stdout  # ten visits make few different rates
+    assert "after 9 visits in the median" in done.stderr
+    sure = [one["sure"] for one in found["groupings"]]
+    assert sure == sorted(sure, reverse=True)  # the more classes the less it is known who is in which
+    assert 0.5 < sure[-1] < sure[0] < 1.0
 
 
 def test_where_nothing_was_seen_both_say_what_to_do(tmp_path: Path) -> None:

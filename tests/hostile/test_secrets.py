@@ -197,7 +197,7 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
         cli(*args, code=None)
         cli(*args, "--json", code=None)
     for more in ((), ("--json",)):
-        cli("collect", urls["header"], "--depth", "2", "--allow-private", *more)
+        cli("collect", urls["header"], "--depth", "2", "--allow-private", *more, code=1)  # it leads nowhere
     for table in ("resources", "visits", "versions"):
         cli("export", table, str(folder / f"{table}.csv"))
         cli("export", table, "--json")
@@ -210,8 +210,11 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
     cli("corpus", "import", "store", str(cli.home), corpus)
     for replayed in (("simulate", "--policy", "week"), ("evaluate", "umbrich", "--years", "1")):
         cli(*replayed, "--corpus", corpus, "--draws", "1", "--json", code=None)
+    cli("simulate", "--policy", "week", "--changes", "significant", "--corpus", corpus, code=None)
     cli("evaluate", "barbosa", "--corpus", corpus, "--splits", "2", "--json", code=None)
+    cli("evaluate", "radinsky", "--corpus", corpus, "--json", code=None)
     cli("relearn", "--json")
+    cli("relearn", "--words", "--json")
     cli("set", "--tag", "members", "--weight", "2", "--insecure")
     cli("pause", "--tag", "members")
     cli("resume", "--tag", "members")

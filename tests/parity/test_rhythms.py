@@ -25,7 +25,7 @@ from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.learn.rhythms.forecasts import Rhythms
 from recrawl.learn.rhythms.told import Told
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, HOUR_S, Batch, Floats, NewResource, Priors, Settings
+from recrawl.model import DAY_S, HOUR_S, Batch, Floats, KinTable, NewResource, Priors, Settings
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Capture, Fresh, FreshHarmonic, Prompt
 from recrawl.schedule.policies.index import Index
@@ -69,6 +69,7 @@ def fast(
     exact: bool,
     priors: Priors | None = None,
     min_gap_s: float = MIN_S,
+    kin: KinTable | None = None,
 ) -> Visits:
     predictor = Rhythm()
     if priors is not None:
@@ -85,6 +86,7 @@ def fast(
         predictor=predictor,
         replan_every_s=MIN_S,
         exact=exact,
+        kin=kin,
     )
 
 
@@ -95,8 +97,10 @@ def columns(
     *,
     priors: Priors | None = None,
     min_gap_s: float = MIN_S,
+    kin: KinTable | None = None,
 ) -> Visits:
     predictor = Rhythm()
+    predictor.know_kin(kin or KinTable())
     if priors is not None:
         predictor.ground(priors)
     return walk_columns(
@@ -144,7 +148,7 @@ class _BegunQuote:
         return np.where(self.batch.n_informative == 1, self.policy.first_gap_s[self.batch.id - 1], gap_s)
 
 
-def looped(traces: Traces, first_gap_s: Floats, goal: Goal) -> Visits:
+def looped(traces: Traces, first_gap_s: Floats, goal: Goal, kin: KinTable | None = None) -> Visits:
     n, host = len(traces), [f"h{host}.test" for host in traces.host.tolist()]
     resources = [
         NewResource(
@@ -155,6 +159,7 @@ def looped(traces: Traces, first_gap_s: Floats, goal: Goal) -> Visits:
         for i in range(n)
     ]
     predictor = Timed()
+    predictor.know_kin(kin or KinTable())
     loop = Loop(
         store=MemoryStore(),
         predictor=predictor,
@@ -182,6 +187,30 @@ def test_the_fast_path_walks_as_the_loop_does(goal: Goal) -> None:
     check_same(walked, columns(traces, first_gap_s, goal))
     due = (walked.at - START_AT) / MIN_S
     assert (due == np.round(due)).sum() > 10  # those that others called for, at once when planned anew
+
+
+def kindred() -> KinTable:
+    pairs = [(1, 2, 0.9), (1, 3, 0.3), (2, 1, 0.9), (5, 1, 0.2), (6, 7, 0.9), (7, 6, 0.6), (8, 2, 0.4)]
+    ids, of, weight = (np.array(column) for column in zip(*pairs, strict=True))
+    return KinTable(id=ids, of=of, weight=weight)
+
+
+@pytest.mark.parametrize("goal", GOAL, ids=lambda goal: goal.name)
+def test_with_kin_that_tell_it_walks_as_the_columns_do(goal: Goal) -> None:
+    traces, first_gap_s = world(14, 7, seed=6)
+    walked = fast(traces, first_gap_s, goal, exact=True, kin=kindred())
+    check_same(walked, columns(traces, first_gap_s, goal, kin=kindred()))
+    untold = fast(traces, first_gap_s, goal, exact=True)
+    assert (walked.at.tolist() == untold.at.tolist()) is (goal.name == "capture")  # which has time
+
+
+@pytest.mark.parametrize("goal", GOAL, ids=lambda goal: goal.name)
+def test_with_kin_that_tell_it_walks_as_the_loop_does(goal: Goal) -> None:
+    traces, first_gap_s = world(14, 14, seed=6)  # of one host: no two visits at the same moment
+    walked = fast(traces, first_gap_s, goal, exact=True, kin=kindred())
+    check_same(walked, looped(traces, first_gap_s, goal, kindred()))
+    untold = fast(traces, first_gap_s, goal, exact=True)
+    assert (walked.at.tolist() == untold.at.tolist()) is (goal.name == "capture")
 
 
 @pytest.mark.parametrize("goal", GOAL[1::2], ids=lambda goal: goal.name)

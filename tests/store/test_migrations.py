@@ -13,8 +13,10 @@ import pytest
 from recrawl.app.health import unsound
 from recrawl.checks.store.samples import T0, completion, lease_of, new
 from recrawl.errors import NewerStoreError, StoreError
-from recrawl.model import FEATURES, Hunch, Sight, Telling
+from recrawl.model import FEATURES, GLOBAL, Bag, Changes, Hunch, Settings, Sight, Telling, packed
 from recrawl.remember.sqlite import SqliteStore, database
+
+OTHER = "http://a.example/other"
 
 
 def pragma(path: Path, name: str) -> object:
@@ -122,11 +124,47 @@ def test_a_store_from_before_first_sight_gains_it(tmp_path: Path) -> None:
         before, _ = store.standing(1)
         assert before.n_informative == 5
         assert np.isnan([before.sight_at, before.hunch_per_day]).all()
-        done = completion(lease_of(store, "http://a.example/", T0), T0)
+        store.add([replace(new("http://a.example/"), changefreq="daily", lastmod_at=5.0), new(OTHER)], T0)
+        lease = lease_of(store, "http://a.example/", T0)
+        assert (lease.resource.changefreq, lease.resource.lastmod_at) == ("daily", 5.0)
+        done = completion(lease, T0)
         sight = Sight(resource_id=1, at=T0, values=(1.0,) * len(FEATURES))
         hunch = Hunch(per_day=2.0, gap_s=43_200.0)
-        assert store.complete([replace(done, sight=sight, hunch=hunch, model="m", links=(1,))]) == [True]
-        assert store.batch()[0].hunch_per_day.tolist() == [2.0]
+        assert store.complete([replace(done, sight=sight, hunch=hunch, model="m", links=(OTHER,))]) == [True]
+        assert store.batch()[0].hunch_per_day.tolist()[0] == 2.0
+        assert [ids.tolist() for ids in store.links()] == [[1], [2]]
+    assert list(unsound(path)) == []
+
+
+def test_a_store_from_before_words_were_kept_gains_them(tmp_path: Path) -> None:
+    """Its changes were never tested: all of them count, whatever is said of it from now on."""
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as raw:
+        for number, script in database.migrations()[:11]:
+            raw.executescript(script)
+            raw.execute(f"PRAGMA user_version = {number}")
+        raw.execute(f"PRAGMA application_id = {database.APPLICATION_ID}")
+        raw.execute("INSERT INTO host (id, name) VALUES (1, 'a.example')")
+        raw.execute(
+            "INSERT INTO resource (id, url, host_id, added_at, since_at, kind) "
+            "VALUES (1, 'http://a.example/', 1, 1, 1, 'auto')"
+        )
+        raw.execute(
+            "INSERT INTO visit "
+            "(fetch_id, resource_id, at, since_at, outcome, informative, changed, n_bytes, evidence) "
+            "VALUES ('f', 1, 1, 0, 'ok', 1, 1, 0, '')"
+        )
+        raw.commit()
+    with closing(SqliteStore(path)) as store:
+        lease = lease_of(store, "http://a.example/", T0)
+        assert lease.resource.effective.changes is Changes.ANY
+        assert lease.base is None
+        store.say(GLOBAL, Settings(changes=Changes.SIGNIFICANT), T0)
+        (told,) = store.told()
+        assert told.changed.tolist() == [1]
+        bag = Bag(at=T0, packed=packed({1: 1}))
+        assert store.complete([replace(completion(lease, T0), bags=(bag,))]) == [True]
+        assert store.base(1) == bag
     assert list(unsound(path)) == []
 
 

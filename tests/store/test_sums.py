@@ -11,7 +11,7 @@ import pytest
 
 from recrawl.app.health import unsound
 from recrawl.checks.store.samples import T0, completion, lease_of, new, plans, tag_scope, version, visited
-from recrawl.model import FEATURES, Hunch, Settings, Sight, Telling
+from recrawl.model import FEATURES, Bag, Hunch, Settings, Sight, Telling, packed
 from recrawl.remember.sqlite import SqliteStore, sums
 
 URLS = [f"http://h{i}.example/" for i in range(4)]
@@ -32,7 +32,8 @@ def path(tmp_path: Path) -> Path:
         visited(store, URLS[1], T0 + 86_400.0 * 5)
         told = completion(lease_of(store, URLS[0], T0 + 86_400.0 * 6), T0 + 86_400.0 * 6)
         sight = Sight(resource_id=1, at=told.visit.at, values=(1.0,) * len(FEATURES))
-        done = replace(told, tells=tuple(map(Telling, URLS)), sight=sight, links=(2, 3, 4))
+        done = replace(told, tells=tuple(map(Telling, URLS)), sight=sight, links=tuple(URLS))
+        done = replace(done, bags=(Bag(at=told.visit.at, packed=packed({1: 2})),))
         store.complete([replace(done, hunch=Hunch(per_day=1.0, gap_s=86_400.0), model="m")])
         visited(store, URLS[1], T0 + 86_400.0 * 7)
         ids = [found.id for found, _, _ in store.resources()]
@@ -67,7 +68,9 @@ def test_what_was_done_in_order_adds_up(path: Path) -> None:
         "UPDATE signal SET at = at - 1",
         "UPDATE sight SET at = at - 1",
         "UPDATE link SET to_id = 1 WHERE to_id = 2",
+        "UPDATE bag SET packed = x'00'",
         "UPDATE resource SET depth = 3 WHERE id = 1",
+        "UPDATE resource SET lastmod_at = 3.0 WHERE id = 1",
         "DELETE FROM visit WHERE id = 2",
         "UPDATE row_sum SET value = value + 1 WHERE name = 'visit'",
     ],
@@ -97,7 +100,7 @@ def test_a_store_that_was_not_added_up_is_from_its_next_opening_on(path: Path) -
 
 def test_every_column_is_added_up_or_left_out_on_purpose(path: Path) -> None:
     """A new column is a decision: into the sums by itself, or for `resource` by name."""
-    derived = {"kind", "weight", "min_gap_s", "max_gap_s", "paused", "allow_private", "manner"}
+    derived = {"kind", "weight", "min_gap_s", "max_gap_s", "paused", "allow_private", "manner", "changes"}
     planned = {
         "gap_s",
         "due_at",

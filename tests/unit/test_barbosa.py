@@ -20,8 +20,9 @@ from recrawl.evaluate.barbosa.ask import Ask
 from recrawl.evaluate.barbosa.daily import daily
 from recrawl.evaluate.barbosa.experiment import evaluate
 from recrawl.evaluate.barbosa.pages import pages_of
+from recrawl.evaluate.barbosa.regression import hunched
 from recrawl.evaluate.barbosa.scheduling import KNOWING, WITH, WITHOUT, Terms, scheduled
-from recrawl.evaluate.barbosa.spreads import ratio, spread
+from recrawl.evaluate.barbosa.spreads import at_least, lowest, ratio, spread
 from recrawl.evaluate.barbosa.stretches import nth_visit_at, stretch
 from recrawl.evaluate.barbosa.tables import part, rate_classes
 from recrawl.evaluate.report.barbosa import page_of, summary, table
@@ -92,6 +93,28 @@ def test_intervals_over_splits_are_wider_than_those_of_splits_with_nothing_in_co
     assert np.isnan(spread([1.0]).low)
     half = ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     assert (half.value, half.low, half.high) == pytest.approx((0.5, 0.5, 0.5))  # always half: no doubt
+
+
+def test_no_interval_leaves_what_a_share_can_be() -> None:
+    found = spread([1.0, 0.0, 3.0], 0.0, 100.0)
+    assert found.low == 0.0 < found.value < found.high < 100.0
+    assert spread([99.0, 100.0, 97.0], 0.0, 100.0).high == 100.0
+    assert ratio([0.1, 0.9, 0.9], [1.0, 1.0, 1.0], most=1.0).high == 1.0
+
+
+def test_one_is_the_lowest_only_where_it_is_so_on_the_same_splits() -> None:
+    hard = np.array([0.0, 30.0, 10.0, 20.0])  # for all of them, on some splits
+    a, b, c = hard, hard + np.array([2.0, 2.1, 1.9, 2.0]), hard + np.array([-9.0, 9.0, 8.0, -3.0])
+    assert lowest({"a": a.tolist(), "b": b.tolist()}, "a") is True
+    assert lowest({"a": a.tolist(), "b": b.tolist()}, "b") is False
+    three = {"a": a.tolist(), "b": b.tolist(), "c": c.tolist()}
+    assert lowest(three, "a") is None
+    assert lowest(three, "b") is False
+    assert lowest({"a": [1.0, 2.0], "b": [1.0, 2.0]}, "a") is None
+    assert at_least(spread([0.44, 0.46, 0.45]), 1 / 3) is True
+    assert at_least(spread([0.1, 0.5, 0.45]), 1 / 3) is None
+    assert at_least(spread([0.1, 0.12, 0.11]), 1 / 3) is False
+    assert at_least(spread([0.1])) is None
 
 
 def test_sites_are_held_out_whole() -> None:
@@ -225,6 +248,10 @@ def test_the_experiment_has_all_tables_by_page_and_by_site_and_the_first_visits(
         assert row["with"]["visits"] == pytest.approx(row["without"]["visits"], rel=0.03)
         assert row["with"]["freshness"] == 1.0 - row["with"]["stale"]
     assert all(row["rmse"]["value"] < row["rmse_of_mean"]["value"] for row in said["log_rate"])
+    assert all(0 <= row["heeded_in_splits"] <= ASK.n_splits for row in said["log_rate"])
+    for row in said["table5"]:
+        assert (row["lowest"] is True) <= (row["ahead"]["low"] > 0.0)
+        assert 0.0 <= row["interval"]["low"] <= row["interval"]["high"] <= 100.0
     again = evaluate("builtin:pages", builtin("pages", n_resources=224), replace(ASK, n_cores=1), silent)
     assert json.dumps(again.document()["first_visits"]) == json.dumps(said["first_visits"])
     text = page(page_of(result, "recrawl evaluate barbosa --corpus builtin:pages"))
@@ -239,3 +266,19 @@ def test_a_corpus_of_which_nothing_is_known_or_that_is_too_small_is_refused(tmp_
     assert few.exit_code == 2
     with pytest.raises(BadInputError, match="and 60 are needed; ask for fewer"):
         evaluate("small", builtin("pages", n_resources=20), ASK, silent)
+
+
+def test_hunches_are_learned_where_all_pages_are_of_one_site() -> None:
+    rng = np.random.default_rng(1)
+    look = rng.standard_normal((180, 2))
+    per_day = np.minimum(0.1 * np.exp(1.5 * look[:, 0]), 3.0)
+    seen = daily(of(*[np.sort(rng.random(rng.poisson(40 * r)) * 40).tolist() for r in per_day]), 0.0, 40)
+    site = np.zeros(180, dtype=np.int64)
+    found = hunched(look, site, seen, part("resource", site, 1), None)
+    assert found.size.n_trees > 0
+    assert found.error < 0.8 * found.error_of_mean
+    assert found.priors.hunched is not None
+    shuffled = hunched(rng.permutation(look), site, seen, part("resource", site, 1), None)
+    assert shuffled.priors.hunched is None  # nobody heeds what says nothing
+    if not shuffled.size.n_trees:
+        assert shuffled.error == shuffled.error_of_mean

@@ -19,7 +19,7 @@ from recrawl.model import DAY_S, HOUR_S
 from recrawl.model.columns import Bits
 from recrawl.simulate.traces import Traces
 
-ALL = ["wiki", "news", "data", "policies", "threads", "pages", "mix"]
+ALL = ["wiki", "news", "data", "policies", "threads", "pages", "kin", "mix"]
 
 
 def test_these_corpora_are_built_in() -> None:
@@ -32,7 +32,7 @@ def test_each_is_sound_and_says_what_it_is(name: str) -> None:
     corpus = builtin(name)
     traces, about = corpus.traces(), corpus.about
     assert len(traces) == len(corpus) >= 150
-    assert len(traces.at) > 20_000
+    assert len(traces.at) > 10_000
     assert about.name == name
     assert about.observation == "every-change"
     assert np.all((traces.born_at >= about.start_at) & (traces.born_at <= about.end_at))

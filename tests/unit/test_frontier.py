@@ -59,6 +59,14 @@ def test_a_site_may_be_one_host_alone() -> None:
 
 
 def test_sites_are_named_once_and_as_sites() -> None:
+    local = ["localhost:81/a", "127.0.0.1:82", "[::1]", "10.0.0.7/b", "9.9.9.9"]
+    assert [site.root for site in sites_named(local)] == [
+        "http://localhost:81/a",
+        "http://127.0.0.1:82/",
+        "http://[::1]/",
+        "http://10.0.0.7/b",
+        "https://9.9.9.9/",
+    ]
     assert [site.root for site in sites_named(["A.example", "https://b.example/x#y", "a.example"])] == [
         "https://a.example/",
         "https://b.example/x",
@@ -140,12 +148,28 @@ def test_what_was_chosen_before_counts_and_nothing_else_is_added_where_the_level
     chosen = frontier.chosen()
     again = begun(Wish(per_level=3))
     for n, url in enumerate(chosen, 2):
-        again.join(n, url, 2)
+        again.know(n, url)
     again.take(read(1, *links))
+    again.rejoin()
     assert again.chosen() == []
     assert again.n_found == 10
     assert again.members == {1: [1], 2: [2, 3, 4]}
     assert again.links().tolist() == [[1, 2], [1, 3], [1, 4]]
+
+
+def test_what_was_collected_from_another_first_page_belongs_here_where_a_link_leads_there() -> None:
+    frontier = begun(Wish(per_level=2))
+    for n, url in enumerate(numbered(4), 2):
+        frontier.know(n, url)
+    frontier.take(read(1, "https://e.example/0", "https://e.example/new"))
+    frontier.rejoin()
+    assert frontier.members == {1: [1], 2: [2]}
+    assert frontier.chosen() == ["https://e.example/new"]
+    frontier.join(9, "https://e.example/new", 2)
+    frontier.descend()
+    frontier.take(read(2, *numbered(4)))
+    frontier.rejoin()
+    assert len(frontier.members[3]) == 2  # of three, as many as a level holds
 
 
 def test_no_host_gets_more_than_its_quota_over_all_levels() -> None:
@@ -195,8 +219,9 @@ def test_the_same_content_under_another_address_leads_nowhere_new() -> None:
 
 def test_of_the_last_level_only_the_links_between_what_is_known_are_kept() -> None:
     frontier = begun(Wish(depth=1))
-    frontier.join(2, "https://e.example/a", 2)
+    frontier.know(2, "https://e.example/a")
     frontier.take(read(1, "https://e.example/a", "https://e.example/b"))
+    frontier.rejoin()
     assert frontier.chosen() == []
     assert frontier.links().tolist() == [[1, 2]]
 

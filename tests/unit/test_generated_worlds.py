@@ -13,6 +13,7 @@ from recrawl.simulate.blocks import Piece, block_size
 from recrawl.simulate.processes import Bred, Bursty, Daily, Law, Periodic, Poisson, Weekly
 from recrawl.simulate.rates import Gamma, Kinds, Lognormal, Rates, trigamma
 from recrawl.simulate.recipes import Ingredient, Kin, Recipe, Shared, Text
+from recrawl.simulate.texts import words_of
 from recrawl.simulate.worlds import Quarter, World, world_from
 
 START_AT = 1_514_764_800.0  # a Monday
@@ -211,6 +212,25 @@ def test_kin_repeat_what_their_leader_does_after_a_while() -> None:
     assert p_echoed(made.follows[followers]) == pytest.approx(0.61, abs=0.04)
     assert p_echoed(np.roll(made.follows[followers], 1)) < 0.1
     assert made.traces.n_changes[followers].mean() == pytest.approx(0.16 * DAYS, rel=0.05)
+
+
+def test_kin_with_a_lag_of_their_own_keep_to_it_and_tell_the_same_stories() -> None:
+    kin = Kin(share=0.6, p_follow=1.0, lags_s=(0.0, 2 * DAY_S), p_own=0.0)
+    made = piece(recipe(Ingredient(law=Poisson(0.2)), kin=kin, resolution_s=DAY_S), 60)
+    text = Text(n_words=30, n_told=20)
+    followers = np.flatnonzero(made.follows >= 0).tolist()
+    assert {made.lag_s[i] for i in followers} == {0.0, 2 * DAY_S}
+    assert not made.lag_s[made.follows < 0].any()
+    for i in followers:
+        leader, lag_s = int(made.follows[i]), made.lag_s[i]
+        at = made.traces.of(leader) + lag_s
+        n = int((at <= START_AT + DAYS * DAY_S).sum())
+        assert np.array_equal(made.traces.of(i), at[:n])
+        theirs, own = (words_of(text, made, row, row, seed=1)[1 : n + 1, 10:] for row in (leader, i))
+        assert np.array_equal(theirs, own)
+    one, other = (words_of(text, made, row, row, seed=1) for row in np.flatnonzero(made.follows < 0)[:2])
+    assert len(np.unique(one[1, 10:])) == 2  # a story says each of its words ten times
+    assert not np.array_equal(one[1, 10:], other[1, 10:])
 
 
 def test_hosts_keep_to_the_hours_of_their_time_zone() -> None:

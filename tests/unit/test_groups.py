@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.errors import BadInputError
-from recrawl.learn.groups import chosen, classes, equal_classes, rates_of, report, why_not
+from recrawl.learn.estimators import likeliest
+from recrawl.learn.groups import chosen, classes, equal_classes, p_own, rates_of, report, sizes_said, why_not
+from recrawl.learn.histories import Histories
 from recrawl.model import DAY_S, Floats
 
 RATES = st.lists(st.integers(0, 40).map(lambda n: n**3 / 100), min_size=1, max_size=9)
@@ -110,3 +112,29 @@ def test_what_is_no_rate_is_refused() -> None:
             classes(wrong, 2)
     with pytest.raises(BadInputError, match="choose 2 or more"):
         classes(np.ones(3), 0)
+
+
+def test_classes_of_equal_size_are_only_said_to_be_so_where_they_are() -> None:
+    per_day = np.array([1.0, 1.0, 1.0, 2.0, 3.0, 4.0])
+    assert sizes_said(equal_classes(per_day, 2).n, 2) == "2 of equal size"
+    assert sizes_said(equal_classes(per_day, 3).n, 3).startswith("3 of as equal size as can be (many")
+    assert sizes_said(equal_classes(per_day, 6).n, 6).startswith("4 of as equal size as can be (not 6:")
+
+
+@pytest.mark.parametrize("n_visits", [6, 60])
+def test_how_many_are_of_the_class_they_were_put_into_is_foretold_from_the_errors_of_their_rates(
+    n_visits: int,
+) -> None:
+    rng = np.random.default_rng(2)
+    n = 3_000
+    per_day = rng.gamma(0.8, 1.0 / 2.0, n)
+    row = np.repeat(np.arange(n), n_visits)
+    changed = rng.random(len(row)) < -np.expm1(-per_day[row])
+    seen = Histories(
+        n=n, row=row, gap_s=np.full(len(row), DAY_S), changed=changed, after_s=np.full(len(row), np.nan)
+    )
+    found = likeliest(seen, 0.8, 2.0 * DAY_S)
+    estimated = found.per_s * DAY_S
+    for made in (classes(estimated, 3), equal_classes(estimated, 3)):
+        came = (made.of(estimated) == made.of(per_day)).mean()
+        assert p_own(made, estimated, found.log_error) == pytest.approx(came, abs=0.06)

@@ -107,10 +107,41 @@ def test_hunched_priors_say_how_far_rates_are_from_hunches() -> None:
     assert timid.shape <= 0.7  # never firmer than the model's own held-out figures
     shuffled = replace(told, hunch_per_day=rng.permutation(rates)[told.id - 1])
     assert hunched_priors(shuffled, WIDE, 1.0, 1.0, now=T0) is None
-    nobody = told.pick(told.id < 0)
-    untold = hunched_priors(nobody, WIDE, 2.0, 2.0, now=T0)  # then the model is taken at its word
-    assert untold is not None
-    assert (untold.shape, untold.scale_s) == (2.0, 2.0 * DAY_S)
+
+
+def test_where_hardly_anybody_judges_hunches_only_a_model_that_has_proven_itself_is_heeded() -> None:
+    rates = np.exp(np.random.default_rng(3).normal(np.log(0.5), 1.5, 400))
+    told = visits(rates, 0.5 * DAY_S, 24, seed=4)
+    told = replace(told, hunch_per_day=rates[told.id - 1])
+    nobody, few = told.pick(told.id < 0), told.pick(told.id < 4)
+    for some in (nobody, few):
+        assert hunched_priors(some, WIDE, 2.0, 2.0, now=T0) is None
+    taken = hunched_priors(nobody, WIDE, 2.0, 2.0, True, now=T0)
+    assert taken is not None
+    assert (taken.shape, taken.scale_s) == (2.0, 2.0 * DAY_S)
+    by_few = hunched_priors(few, WIDE, 2.0, 2.0, True, now=T0)
+    assert by_few is not None
+    assert by_few.shape <= 2.0
+
+
+@pytest.mark.parametrize(("n", "n_lucky"), [(12, 0), (60, 1)])
+def test_hunches_that_tell_nothing_are_hardly_ever_heeded_by_luck(n: int, n_lucky: int) -> None:
+    """Four draws of each would be, judged by the visits that they were fitted to; of the few one, if any gain
+    were enough."""
+    n_heeded = 0
+    for draw in range(14):
+        rng = np.random.default_rng(100 + draw)
+        rates = np.exp(rng.normal(np.log(0.3), 1.3, n))
+        told = visits(rates, DAY_S, 12, seed=draw)
+        group = rng.integers(1, n // 6, n) if n > 12 else np.ones(n, dtype=np.int64)
+        told = replace(
+            told,
+            group=group[told.id - 1],
+            hunch_per_day=np.exp(rng.normal(np.log(0.5), 0.6, n))[told.id - 1],
+        )
+        plain = fitted(histories(told)[0], group)
+        n_heeded += hunched_priors(told, plain, 0.9, 0.9, now=T0) is not None
+    assert n_heeded <= n_lucky
 
 
 def forecast_error(gamma: GammaFilter, rates: Floats, hunch: Floats | None) -> Floats:

@@ -16,6 +16,7 @@ from recrawl.errors import DamagedError
 from recrawl.live.judgement import SMALL_BYTES, Bench, Judgement, judged, quick
 from recrawl.live.sights import sight_of
 from recrawl.model import (
+    DAY_S,
     SIGHT_FORMAT,
     Changed,
     Effective,
@@ -269,17 +270,21 @@ def test_a_sight_is_taken_once_and_never_of_what_is_not_the_resource(first: Vers
         assert judge(fetch(outcome), first, before=PAGE).sight is None
 
 
-def test_the_depth_that_collecting_found_is_part_of_a_sight() -> None:
+def test_what_collecting_and_sitemaps_found_is_part_of_a_sight() -> None:
     found = lease()
-    deep = replace(found, resource=replace(found.resource, depth=4))
-    sight = sight_of(deep, fetch(headers=(("Content-Type", "text/html"), ("Set-Cookie", "a"), ("ETag", "b"))))
+    at = fetch().ended_at - 2 * DAY_S
+    deep = replace(found, resource=replace(found.resource, depth=4, changefreq="monthly", lastmod_at=at))
+    headers = (("Content-Type", "text/html"), ("Set-Cookie", "a"), ("ETag", "b"))
+    sight, links = sight_of(deep, fetch(headers=headers, body=b'<a href="a">A</a>'))
     assert sight is not None
     assert sight.values[column("depth")] == 4.0
+    assert (sight.values[column("changefreq")], sight.values[column("lastmod_days")]) == (4.0, 2.0)
+    assert links == (f"{URL}a",)
     assert sight.values[column("etag")] == 1.0
 
 
 def test_what_cannot_be_read_closely_has_no_sight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recrawl.live.sights.page_sight", lambda *_, **__: ParseFailed("time"))
+    monkeypatch.setattr("recrawl.live.sights.page_look", lambda *_, **__: ParseFailed("time"))
     found = judge(fetch())
     assert found.sight is None
     assert found.version is not None

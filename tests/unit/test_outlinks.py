@@ -6,7 +6,7 @@ import pytest
 
 from recrawl.parse import outlinks as module
 from recrawl.parse.html import MOST_BYTES
-from recrawl.parse.outlinks import MOST_LINKS, Outlink, forbids, outlinks
+from recrawl.parse.outlinks import MOST_LINKS, Outlink, forbids, outlinks, resolved
 from recrawl.parse.pool import ParseFailed, Pool
 
 BASE = "http://e.example/d/p.html"
@@ -129,3 +129,17 @@ def test_a_page_that_cannot_be_parsed_in_time_is_a_value(monkeypatch: pytest.Mon
 
 def test_a_page_that_is_too_large_is_not_parsed() -> None:
     assert isinstance(outlinks(b"x" * (MOST_BYTES + 1), None, BASE), ParseFailed)
+
+
+@pytest.mark.parametrize(
+    "base", ["", "/deep/er/", "//other.example:8080/x", "HTTP://A.example/y", "http://a.example:80"]
+)
+def test_plain_links_lead_where_they_would_the_long_way(base: str) -> None:
+    place = "https://a.example/b/c?d"
+    paths = ["/", "/a", "/A-b_c/", "/a.html", "/a/.b", "/../a", "/a/../b", "/a//b", "//a", "/%7Ea", "/~a"]
+    links = [*paths, "a", "./a", "?x", "/a?", "/ä", "/a#b", "/a.", "/..", "/a..b", "/a b", "/-", "/a;b", ""]
+    whole = [f"{start}{path}" for start in ("https://a.example", "http://A.example:80") for path in paths]
+    for link in links + whole:
+        page = f'<base href="{base}">' * bool(base) + f'<a href="{link}">x</a>'
+        by_page = module.found(page.encode(), "utf-8", place, "recrawl", False)
+        assert resolved([link], place, base) == tuple(one.url for one in by_page if one.url != place), link

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unit.batches import START_AT, batch_of, believed
 
 from recrawl.app.budgets import seen_of_late
 from recrawl.evaluate.budgets.achieved import achieved
 from recrawl.evaluate.budgets.curve import MEASURES, Bought, Budgets
 from recrawl.evaluate.budgets.offers import Offers, lasting, served
 from recrawl.evaluate.budgets.outlook import Gaps, even, outlook
-from recrawl.evaluate.budgets.sureness import always_changed, clumped, scatter
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, HOUR_S, Batch, Seen, Settings
+from recrawl.model import DAY_S, HOUR_S, Seen, Settings
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh, Prompt
 from recrawl.schedule.policies.index import Index
@@ -26,30 +26,6 @@ from recrawl.simulate.run import simulate
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.worlds import TraceWorld, world_of
 from recrawl.terms import Terms
-
-START_AT = 1.8e9
-
-
-def batch_of(n: int, *, min_gap_s: float = HOUR_S, per_host: int = 10) -> Batch:
-    zeros = np.zeros(n, dtype=np.int64)
-    return Batch(
-        id=np.arange(1, n + 1),
-        weight=np.ones(n),
-        min_gap_s=np.full(n, min_gap_s),
-        max_gap_s=np.full(n, 30 * DAY_S),
-        since_at=np.full(n, START_AT),
-        gap_s=np.full(n, DAY_S),
-        n_informative=zeros + 5,
-        n_changes=zeros,
-        n_failures=zeros,
-        bits=zeros.astype(np.uint64),
-        group=1 + np.arange(n) // per_host,
-    )
-
-
-def believed(n: int) -> GammaForecasts:
-    per_day = np.geomspace(0.05, 5.0, n)
-    return GammaForecasts(np.full(n, 8.0), 8.0 / per_day * DAY_S)
 
 
 def test_with_a_known_rate_the_measures_are_those_of_a_poisson_process() -> None:
@@ -130,28 +106,6 @@ def test_visits_that_tell_nothing_are_paid_for_too() -> None:
     assert half.needed(0.8).per_day == pytest.approx(2.0 * needed)
 
 
-def test_changes_that_come_together_scatter_more_than_single_ones() -> None:
-    rng = np.random.default_rng(3)
-    n_hosts, n_weeks, n_each = 20, 4, 10
-    host, week, _ = (part.ravel() for part in np.indices((n_hosts, n_weeks, n_each)))
-    at = START_AT + 7 * DAY_S * (week + 0.5)
-    alone = rng.random(len(host)) < 0.3
-    together = (rng.random((n_hosts, n_weeks)) < 0.3)[host, week]
-    found = []
-    for changed in (alone, together):
-        seen = Seen(
-            id=np.arange(len(host)),
-            since_at=at - DAY_S,
-            at=at,
-            changed=changed.astype(np.int8),
-            event_at=np.full(len(host), np.nan),
-            group=host,
-        )
-        found.append(scatter(seen, np.full(len(host), 0.3)))
-    assert found[0] < 2.0
-    assert 6.0 < found[1] < 16.0
-
-
 def test_the_usual_curve_is_planned_with_where_forecasts_know_of_today() -> None:
     rhythm, batch = Rhythm(), batch_of(30)
     rhythm.recall(batch.id, np.column_stack([np.full(30, 4.0), np.full(30, 4 * DAY_S), np.zeros(30)]))
@@ -161,45 +115,6 @@ def test_the_usual_curve_is_planned_with_where_forecasts_know_of_today() -> None
     plain = GammaForecasts(np.full(30, 4.0), np.full(30, 4 * DAY_S))
     same = Budgets(Offers(batch, plain, Index(Fresh())), within_s=HOUR_S).bought(60.0)
     assert bought.measures["freshness"].value == pytest.approx(same.measures["freshness"].value, rel=0.1)
-
-
-def test_what_had_changed_at_every_visit_may_be_many_times_as_fast() -> None:
-    batch = batch_of(60)
-    always = np.arange(60) >= 50
-    seen = replace(
-        batch,
-        n_informative=np.full(60, 30),
-        bits=np.where(always, np.uint64(2**29 - 1), np.uint64(0b1011)).astype(np.uint64),
-    )
-    assert always_changed(seen).tolist() == always.tolist()
-    assert not always_changed(replace(seen, n_informative=np.full(60, 4))).any()  # too few to say so
-    offers = Offers(batch, believed(60), Index(Prompt()))
-    sure, unsure = (Budgets(one, within_s=HOUR_S) for one in (offers, replace(offers, batch=seen)))
-    for name in ("recall", "freshness"):
-        known, wide = (one.bought(60.0).measures[name] for one in (sure, unsure))
-        assert wide.value == pytest.approx(known.value, rel=1e-6)
-        assert wide.low < known.low - 0.004
-        assert wide.high > known.high + 0.01  # or it goes by the clock, and is slower
-
-
-def test_a_change_that_is_told_may_be_a_burst_of_several() -> None:
-    known = GammaForecasts(np.array([1e9]), np.array([1e9 * DAY_S]))
-    gaps = even(np.array([DAY_S]))
-    one = outlook(known, gaps, HOUR_S)
-    several = clumped(one)
-    assert several.value("recall") == pytest.approx(one.value("recall") / 4.0)
-    for name in ("freshness", "delay_days_mean", "within"):
-        assert several.value(name) == pytest.approx(one.value(name))
-    rng = np.random.default_rng(2)
-    behind = []
-    for n in rng.poisson(1.0, 20_000):  # each of them four at once
-        at = np.concatenate([np.sort(rng.random(n)), [1.0]])
-        harmonic = np.cumsum(1.0 / np.arange(1, 4 * n + 1))[3::4]
-        behind.append(float((np.diff(at) * harmonic).sum()) if n else 0.0)
-    assert several.value("harmonic") == pytest.approx(np.mean(behind), rel=0.1)
-    interval = Budgets(Offers(batch_of(60), believed(60), Index(Prompt())), within_s=HOUR_S).bought(60.0)
-    recall = interval.measures["recall"]
-    assert recall.low < recall.value / 4.0
 
 
 def test_what_was_never_seen_or_fails_again_and_again_is_left_out() -> None:

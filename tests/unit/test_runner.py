@@ -89,10 +89,11 @@ def test_a_page_that_is_hard_to_judge_holds_up_nobody_else() -> None:
 def test_a_run_that_ends_says_so_to_the_loop() -> None:
     class Ending(Loop):
         n_visits: int | None = None
+        waits = False
 
-        def finish(self) -> None:
-            self.n_visits = self.store.counts(WallClock().now())["visits"]
-            super().finish()
+        def finish(self, *, wait: bool = False) -> None:
+            self.n_visits, self.waits = self.store.counts(WallClock().now())["visits"], wait
+            super().finish(wait=wait)
 
     store = MemoryStore()
     store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(3)], WallClock().now())
@@ -116,6 +117,7 @@ def test_a_run_that_ends_says_so_to_the_loop() -> None:
 
     asyncio.run(main())
     assert loop.n_visits == 3  # after the last of them
+    assert loop.waits  # nobody stopped it
     ((ids, values),) = store.sights()  # and each was looked at closely
     assert ids.tolist() == [1, 2, 3]
     assert values[:, column("plain")].tolist() == [1.0] * 3

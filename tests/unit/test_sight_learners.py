@@ -113,6 +113,21 @@ def test_probabilities_that_tell_nothing_become_the_classes_shares() -> None:
     assert p[:, 1] == pytest.approx(0.2, abs=0.12)
 
 
+def test_calibration_is_kept_only_where_it_helps_those_who_were_held_out() -> None:
+    kept = []
+    for seed in (3, 4):
+        world = sighted(60, 0.6, seed=seed, n_noise=1)
+        label = (world.per_day > np.median(world.per_day)).astype(np.int64)
+        made = classified(world.values, label, world.site, 2)
+        without, with_it = made.losses
+        assert (made.by == "none") == (with_it >= without)
+        kept.append(made.by)
+        if made.by == "none":  # as the tree says, and never for sure
+            assert made.leaf_p.min() >= 0.0009
+            assert made.after.error == pytest.approx(made.before.error, abs=0.002)
+    assert kept == ["sigmoid", "none"]
+
+
 def test_the_chosen_tree_beats_chance_on_sites_it_has_not_seen() -> None:
     world = sighted(500, 0.6)
     label = np.searchsorted(np.quantile(world.per_day, [1 / 3, 2 / 3]), world.per_day).astype(np.int64)

@@ -18,7 +18,7 @@ from recrawl.learn.sights.evidence import GRID, STEP, Evidence, told
 from recrawl.learn.sights.growing import Binned, grown
 from recrawl.learn.sights.model import Trained
 from recrawl.learn.sights.splits import by_resource, by_site
-from recrawl.learn.sights.training import FEWEST, of_rows, trained
+from recrawl.learn.sights.training import FEWEST, trained
 from recrawl.learn.sights.trees import singles
 from recrawl.model import DAY_S, Floats
 
@@ -70,6 +70,16 @@ def test_the_report_says_of_held_out_sites_what_is_true_of_others(model: Trained
     assert len({*important} & {"links", "bytes", "words", "depth"}) >= 3
 
 
+def test_a_model_has_proven_itself_where_its_prior_gains_more_than_a_standard_error(model: Trained) -> None:
+    assert model.ratio.proven
+    assert (model.ratio.shape, model.ratio.scale) == (model.ratio_shape, model.ratio_scale)
+    gain = model.report["gain_of_the_prior"]
+    for error, proven in ((1.01 * gain, False), (0.99 * gain, True)):
+        said = {**model.report, "gain_of_the_prior_error": error}
+        assert replace(model, report=said).ratio.proven is proven
+    assert not replace(model, report={}).ratio.proven  # whoever says nothing of it has proven nothing
+
+
 def test_rates_lie_about_hunches_as_the_prior_says(model: Trained) -> None:
     other = sighted(1_500, 0.6, seed=4)
     ratio = other.per_day / model.per_day(other.values)
@@ -89,6 +99,7 @@ def test_where_features_tell_nothing_hunches_are_all_the_same_and_the_prior_is_t
     assert likelihood(model, other) == pytest.approx(without, abs=0.02)
     plain = fitted(world.seen, np.zeros(world.seen.n, dtype=np.int64))
     assert model.ratio_shape == pytest.approx(plain.shape, rel=0.15)
+    assert not model.ratio.proven
     hunches = model.per_day(other.values)
     assert hunches.std() < 0.05 * hunches.mean()
     assert hunches.mean() == pytest.approx(plain.shape / plain.scale_s * DAY_S, rel=0.1)
@@ -107,7 +118,7 @@ def test_shuffled_features_hardly_ever_bring_a_tree() -> None:
 
 def test_the_same_seed_gives_the_same_model(world: Sighted) -> None:
     some = np.arange(60)
-    part = replace(world, values=world.values[some], seen=of_rows(world.seen, some), site=world.site[some])
+    part = replace(world, values=world.values[some], seen=world.seen.pick(some), site=world.site[some])
     assert learned(part).written() == learned(part).written()
 
 
@@ -124,7 +135,7 @@ def test_classes_may_be_given(world: Sighted) -> None:
     made = equal_classes(world.per_day[some], 3)
     model = trained(
         world.values[some],
-        of_rows(world.seen, some),
+        world.seen.pick(some),
         world.site[some],
         classes=made,
         now=NOW,
@@ -138,7 +149,7 @@ def test_classes_may_be_given(world: Sighted) -> None:
 def test_too_few_resources_and_sights_that_do_not_fit_are_refused(world: Sighted) -> None:
     few = np.arange(FEWEST - 1)
     with pytest.raises(BadInputError, match="visit more"):
-        trained(world.values[few], of_rows(world.seen, few), world.site[few], now=NOW, features=world.names)
+        trained(world.values[few], world.seen.pick(few), world.site[few], now=NOW, features=world.names)
     with pytest.raises(BadInputError, match="give one of each"):
         trained(world.values[:-1], world.seen, world.site, now=NOW, features=world.names)
 

@@ -34,7 +34,7 @@ from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.reason import reason
-from recrawl.sighted import N_ENOUGH, TOLD_KEY, Sighted, hunches
+from recrawl.sighted import N_ENOUGH, TOLD_KEY, Sighted, Study, at_once, hunches
 
 PRIORS = Priors(shape=0.5, scale_s=10 * DAY_S, hunched=Priors(shape=2.0, scale_s=2.0 * DAY_S))
 
@@ -90,11 +90,7 @@ def sight_of(resource_id: int, at: float, links: float, rng: np.random.Generator
 N = 120
 
 
-@pytest.fixture(scope="module")
-def lived() -> Loop:
-    """A house that has watched pages for two weeks: those with many links change often."""
-    store, rng = MemoryStore(), np.random.default_rng(8)
-    store.add([new(f"http://h{i % 12}.example/{i}") for i in range(N)], T0)
+def looping(store: MemoryStore, study: Study = at_once) -> Loop:
     loop = Loop(
         store=store,
         predictor=GammaFilter(),
@@ -104,8 +100,18 @@ def lived() -> Loop:
         reprice_every_s=inf,
         fit_priors_every_s=DAY_S,
         train_every_s=DAY_S,
+        study=study,
     )
     loop.start(T0)
+    return loop
+
+
+@pytest.fixture(scope="module")
+def lived() -> Loop:
+    """A house that has watched pages for two weeks: those with many links change often."""
+    store, rng = MemoryStore(), np.random.default_rng(8)
+    store.add([new(f"http://h{i % 12}.example/{i}") for i in range(N)], T0)
+    loop = looping(store)
     for day in range(12):
         at = T0 + day * DAY_S
         for resource_id in range(1, N + 1):

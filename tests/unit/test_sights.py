@@ -11,7 +11,7 @@ from recrawl.model import FEATURES, column
 from recrawl.parse import dates, html
 from recrawl.parse.addresses import external, url_features
 from recrawl.parse.pool import ParseFailed
-from recrawl.parse.sights import page_sight
+from recrawl.parse.sights import page_look, page_sight
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC).timestamp()
 URL = "https://www.example.org/news/2026/03/spring-sale.html?id=42&page=2"
@@ -158,12 +158,30 @@ def test_a_last_modified_ahead_of_our_clock_is_new_but_one_of_next_year_tells_no
 
 
 def test_collecting_and_sitemaps_add_what_they_know() -> None:
-    told = page_sight(b"", None, URL, HTML, NOW, depth=3, changefreq="weekly", lastmod_at=NOW - 86_400)
+    told = page_look(b"", None, URL, HTML, NOW, depth=3, changefreq="weekly", lastmod_at=NOW - 86_400)
     assert not isinstance(told, ParseFailed)
-    assert [told[column(name)] for name in ("depth", "changefreq", "lastmod_days")] == [3, 3, 1]
-    odd = page_sight(b"", None, URL, HTML, NOW, changefreq="sometimes")
+    assert [told.values[column(name)] for name in ("depth", "changefreq", "lastmod_days")] == [3, 3, 1]
+    odd = page_look(b"", None, URL, HTML, NOW, changefreq="sometimes")
     assert not isinstance(odd, ParseFailed)
-    assert isnan(odd[column("changefreq")])
+    assert isnan(odd.values[column("changefreq")])
+
+
+def links(body: str, headers: dict[str, str] = HTML) -> list[str]:
+    look = page_look(body.encode(), None, URL, headers, NOW)
+    assert not isinstance(look, ParseFailed)
+    return list(look.links)
+
+
+def test_a_look_gives_the_links_within_the_site_that_may_be_followed() -> None:
+    a, b, c = "https://example.org/a", "https://example.org/shop/b.html", "https://shop.example.org/c"
+    assert links(PAGE) == [a, b, c]
+    assert links(PAGE.replace("<a href=b.html>", '<a rel="me nofollow" href=b.html>')) == [a, c]
+    assert links(f'<a href="{URL}#x">here</a> <a href="http://EXAMPLE.org/%7Ea?">a</a>') == [
+        "http://example.org/~a"
+    ]
+    assert links(PAGE.replace("<meta", "<meta name=robots content='noindex, NoFollow'><meta", 1)) == []
+    assert links(PAGE, HTML | {"X-Robots-Tag": "otherbot: none, nofollow"}) == links(PAGE)
+    assert links(PAGE, HTML | {"X-Robots-Tag": "nofollow"}) == []
 
 
 def test_a_url_tells_what_it_names() -> None:

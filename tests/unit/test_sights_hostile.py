@@ -86,7 +86,7 @@ MORE += ["a@b.example ", "19.03.2026", "<i itemtype='https://schema.org/Event'>"
 @given(st.lists(st.sampled_from([*PIECES, *MORE]), max_size=30).map("".join))
 @settings(max_examples=200, deadline=None)
 def test_any_page_gives_numbers_that_are_true_to_their_names(document: str) -> None:
-    found = looked(document.encode(), None, "example.org", NOW)
+    found = looked(document.encode(), None, URL, NOW)[0]
     assert set(found) <= {feature.name for feature in FEATURES}
     assert all(value >= 0 or isnan(value) for value in found.values())
     assert found["words"] == len(html.visible(document.encode(), None).split())

@@ -86,6 +86,29 @@ def test_a_sitemap_gives_its_locations_and_nothing_else(tmp_path: Path, pack: ty
     assert refused == []
 
 
+def test_what_a_sitemap_says_of_a_location_comes_with_it(tmp_path: Path) -> None:
+    told = (
+        "<loc>https://a.example/</loc><lastmod>2026-01-31T12:00:00Z</lastmod><changefreq>Daily</changefreq>",
+        "<priority>0.3</priority><changefreq>now and then</changefreq><loc>https://b.example/</loc>",
+        "<lastmod>2026-01-31</lastmod><changefreq>never</changefreq><loc>https://c.example/</loc>",
+        "<loc>https://d.example/</loc><lastmod>lately</lastmod>",
+    )
+    body = "<urlset>" + "".join(f"<url>{one}</url>" for one in told) + "<url><loc>https://e.example/</loc>"
+
+    async def all_found() -> list[tuple[str, str, float | None]]:
+        place = sitemap(tmp_path / "s.xml", body)
+        found = [one async for one in Reader(Shelf()).sitemap(place)]
+        return [(one.text, one.changefreq, one.lastmod_at) for one in found if isinstance(one, Candidate)]
+
+    assert asyncio.run(all_found()) == [
+        ("https://a.example/", "daily", 1_769_860_800.0),
+        ("https://b.example/", "", None),
+        ("https://c.example/", "never", 1_769_817_600.0),
+        ("https://d.example/", "", None),
+        ("https://e.example/", "", None),  # where the file breaks off
+    ]
+
+
 def test_an_index_is_followed_each_sitemap_once(tmp_path: Path) -> None:
     one, two = "https://a.example/1.xml", "https://a.example/2.xml.gz"
     shelf = Shelf(

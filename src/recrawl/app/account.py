@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, isnan, nan
 
 import numpy as np
@@ -12,6 +12,7 @@ from recrawl.app.beliefs import Beliefs
 from recrawl.app.budgets import Otherwise, gaps_at
 from recrawl.app.build import House
 from recrawl.app.quantity import iso
+from recrawl.app.relatives import Relative, relatives
 from recrawl.app.rows import Row, erased_words, number, plan_row, resource_row, visit_row
 from recrawl.app.silence import Silence, silence_of
 from recrawl.app.watchlist import url_of, watched
@@ -81,6 +82,8 @@ class Account:
     otherwise: list[Otherwise]
     silence: Silence | None
     hunches: Sequence[tuple[str, float, Hunch]]  # of the last models, each with its name and when that was
+    heeded: bool  # its hunch, by the forecast
+    kin: Sequence[Relative]
 
     def row(self) -> Row:
         low, high = self.per_day
@@ -88,7 +91,9 @@ class Account:
             **resource_row(self.resource, self.standing, self.plan, self.erasure),
             "reason": self.sentence,
             "plan": plan_row(self.plan) if self.plan else None,
-            "last_visit": visit_row(self.last, self.resource.url) if self.last else None,
+            "last_visit": visit_row(self.last, self.resource.url, changes=self.resource.effective.changes)
+            if self.last
+            else None,
             "p_changed_now": number(self.p_now),
             "forecast": self.curve.row(),
             "rests_on": {name: number(value) for name, value in self.basis.items()},
@@ -97,6 +102,7 @@ class Account:
                 "at": iso(self.standing.sight_at),
                 "changes_per_day": number(self.standing.hunch_per_day),
                 "gap_s": number(self.standing.hunch_gap_s),
+                "heeded": self.heeded,
                 "models": [
                     {"model": name, "at": iso(at), "changes_per_day": number(one.per_day)}
                     for name, at, one in self.hunches
@@ -104,6 +110,10 @@ class Account:
             },
             "told_at": iso(self.standing.told_at),
             "told_by": self.told_by or None,
+            "kin": [
+                {"url": one.url, "weight": number(one.weight), "told_at": iso(one.told_at)}
+                for one in self.kin
+            ],
             "group_visits_heard": self.n_heard,
             "in_the_long_run": [
                 {
@@ -143,6 +153,8 @@ def account(house: House, url: str) -> Account:
     if {"shape", "evidence_s"} <= basis.keys():
         low, high = interval(basis["shape"], basis["evidence_s"], SHARE)
         rate = (low * DAY_S, high * DAY_S)
+    heeded = beliefs.heeds_hunches and isfinite(standing.hunch_per_day)
+    told = standing if heeded else replace(standing, hunch_per_day=nan)  # no reason what was not heeded
     paused, passed_s = resource.effective.paused, np.array([max(now - standing.since_at, 0.0)])
     return Account(
         resource=resource,
@@ -151,7 +163,7 @@ def account(house: House, url: str) -> Account:
         last=next(store.visits(resource.id, 1), None),
         erasure=erasure,
         now=now,
-        sentence=_sentence(resource, standing, plan, erasure),
+        sentence=_sentence(resource, told, plan, erasure),
         curve=_curve(forecast, standing, nan if plan is None or paused else standing.due_at, now),
         p_now=nan if isnan(standing.since_at) else 1.0 - float(forecast.survival(passed_s)[0]),
         basis=basis,
@@ -161,11 +173,13 @@ def account(house: House, url: str) -> Account:
         otherwise=otherwise,
         silence=silence,
         hunches=store.hunches_of(resource.id),
+        heeded=heeded,
+        kin=relatives(store, resource.id, standing.since_at),
     )
 
 
 def _sentence(resource: Resource, standing: Standing, plan: Plan | None, erasure: Erasure | None) -> str:
-    sentence = reason(plan, standing) if plan else "Nothing is planned for it."
+    sentence = reason(plan, standing, resource.effective.changes) if plan else "Nothing is planned for it."
     if resource.effective.paused:
         sentence = "Paused: it is not looked at until `recrawl resume`."
         if erasure is not None:

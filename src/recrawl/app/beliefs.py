@@ -15,6 +15,7 @@ from recrawl.app.registry import part
 from recrawl.contracts import Policy, Predictor, Shared
 from recrawl.costs import Costs
 from recrawl.grounds import Grounds
+from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import DAY_S, Batch, Floats, Resource, Standing
@@ -40,7 +41,10 @@ class Beliefs:
         self.policy, self.rule = policy_of(name, goal, asked=False)
         self.predictor: Predictor = part("predictors", schedule.predictor)()
         self.costs = None if self.budget.bytes_per_day is None else Costs()
-        Grounds(self.store, self.predictor, DAY_S).take_up()
+        grounds = Grounds(self.store, self.predictor, DAY_S)
+        grounds.take_up()
+        self.heeds_hunches = grounds.heeds_hunches
+        Kinship(self.store, self.predictor, DAY_S).take_up()
         Lore(self.store, self.predictor).take_up()
         self._memories = Memories(self.predictor, self.policy, self.costs)
 

@@ -110,8 +110,7 @@ class House:
 
     @property
     def room(self) -> Room:
-        archiving = self.config.archiving
-        return Room(self.home, archiving.min_free_bytes, archiving.min_free_share)
+        return Room(self.home, self.config.archiving.min_free_bytes, self.config.archiving.min_free_share)
 
     @cached_property
     def worker(self) -> Worker:
@@ -141,11 +140,10 @@ class House:
         from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 
         presence = Presence(self.home / PRESENCE_FOLDER)
-        dead = presence.dead()
-        if dead:
-            rest_s = max(self.config.fetching.min_delay, MAX_CRAWL_DELAY_S)
+        if dead := presence.dead():
             # A server may still be at what the dead had asked for; its rest begins when that must be over.
             over_at = self.clock.now() + self.config.fetching.total_timeout * self.clock.speed
+            rest_s = max(self.config.fetching.min_delay, MAX_CRAWL_DELAY_S)
             self.store.abandon(dead, now=over_at, rest_s=rest_s)
             presence.buried(dead)
         return presence
@@ -165,13 +163,13 @@ class House:
     ) -> Loop:
         """The loop, with the configuration's choices unless others are given; with `as_last` it keeps to the
         terms of the last run, so that one visit changes no other plan."""
+        from recrawl.live.study import elsewhere
         from recrawl.loop import Loop
 
         schedule = self.config.schedule
         name, goal_name = policy or schedule.policy, goal or schedule.goal
         budget = Budget(per_day, bytes_per_day).otherwise(schedule.limits)
-        last = noted_terms(self.store) if as_last else None
-        if last is not None:
+        if as_last and (last := noted_terms(self.store)) is not None:
             name, _, goal_name = last.rule.partition(":")
             budget = Budget(last.per_day, last.bytes_per_day).otherwise(budget)
         chosen, rule = policy_of(name, goal_name, asked=goal is not None)
@@ -185,6 +183,7 @@ class House:
             reprice_every_s=schedule.reprice_every,
             fit_priors_every_s=DAY_S,
             train_every_s=DAY_S if self.clock.speed == 1.0 else inf,  # it takes seconds of the wall's
+            study=elsewhere,
             lease_s=self.lease_s,
             by=self.presence.name,
         )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from recrawl.app import rounds
 from recrawl.app.descent import Descent, Level, root_of
 from recrawl.app.frontier import Wish
+from recrawl.app.quantity import iso
 from recrawl.app.rows import Row
 from recrawl.app.sites import Site, host_of
 from recrawl.errors import BadInputError, StoreError
@@ -38,7 +39,9 @@ def sites_named(words: Sequence[str], *, host_only: bool = False) -> list[Site]:
     for n, site in enumerate(sites):
         for other in sites[:n]:
             if site.overlaps(other):
-                raise BadInputError(f"{site.root} and {other.root} are one site; name it once.")
+                raise BadInputError(
+                    f"{site.root} and {other.root} are one site; collect one after the other."
+                )
     return sites
 
 
@@ -55,7 +58,7 @@ class Collecting:
         self._owners: dict[str, Descent | None] = {}  # by host
         self._known = False
         self._n_turns = 0
-        self._poor, self._wake_at = False, inf
+        self._poor, self._wake_at, self._free_at = False, inf, inf
 
     def begun(self, loop: Loop) -> Collecting:
         self.loop = loop
@@ -85,7 +88,7 @@ class Collecting:
     def wake_at(self, now: float) -> float:
         assert self.loop is not None  # noqa: S101 - a run has begun
         speed, free_at = self._house.clock.speed, self.loop.purse.ready_at(now) if self._poor else now
-        wake_at = inf
+        self._free_at, wake_at = free_at, inf
         for descent in self.descents:
             ready_at = descent.wake_at(now, speed)
             wake_at = min(wake_at, max(ready_at, free_at) if descent.visiting else ready_at)
@@ -108,6 +111,10 @@ class Collecting:
         if owner is not None:
             owner.n_landed += 1
 
+    def poor_until(self, now: float) -> str:
+        """When the budget has a visit free again; empty where it has one."""
+        return (iso(self._free_at) or "") if self._poor and now < self._free_at else ""
+
     def line(self, now: float) -> str:
         """How far it is, for people."""
         going = [one for one in self.descents if not one.over]
@@ -118,8 +125,8 @@ class Collecting:
         named = going[0].site.name if len(going) == 1 else f"{len(going):,} sites"
         wait_s = self._wake_at - now
         waits = ""
-        if self._poor:
-            waits = "; waiting for the budget"
+        if self.poor_until(now):
+            waits = f"; waiting for the budget until {self.poor_until(now)}"
         elif 1.0 <= wait_s < inf:
             waits = f"; waiting {wait_s:,.0f} s to be polite"
         return (
@@ -132,12 +139,16 @@ class Collecting:
         self._readers.shutdown(cancel_futures=True)
 
     def _recall(self) -> None:
-        """What was collected before, with the same tag."""
+        """The first pages, and what was collected before, with the same tag."""
+        for descent in self.descents:
+            root = self._house.store.find(descent.site.root)
+            if root is not None:
+                descent.frontier.join(root.id, root.url, 1)
         for tag in dict.fromkeys(descent.tag for descent in self.descents):
             for resource, _, _ in self._house.store.resources(tag=tag):
                 owner = self._owner(host_of(resource.url))
                 if resource.depth is not None and owner is not None and owner.tag == tag:
-                    owner.frontier.join(resource.id, resource.url, resource.depth)
+                    owner.frontier.know(resource.id, resource.url)
         self._known = True
 
     def _owner(self, host: str) -> Descent | None:
@@ -193,7 +204,7 @@ def site_row(descent: Descent) -> Row:
         "site": descent.site.name,
         "root": descent.site.root,
         "tag": descent.tag,
-        "complete": descent.over and not descent.problem,
+        "complete": descent.complete,
         "problem": descent.problem or None,
         "levels": [level_row(level) for level in descent.levels],
         "unread": descent.n_unread,

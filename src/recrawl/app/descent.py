@@ -67,6 +67,12 @@ class Descent:
         self._n_landed_before = self._n_fruitless = 0
 
     @property
+    def complete(self) -> bool:
+        """Whether everything that should be there is, but for what is gone or must not be asked for."""
+        missing = self.n_unread or any(level.n_failed or level.n_left for level in self.levels)
+        return self.over and not self.problem and not missing
+
+    @property
     def visiting(self) -> bool:
         return self._round is not None
 
@@ -160,15 +166,32 @@ class Descent:
         while self._reading and self._reading[0].done():
             page = self._reading[0].result()
             self.n_unread += page.failed
-            if not self.frontier.take(page) and self.frontier.depth == 1:
-                place, _, _ = page.url.partition("?")  # what follows may be a secret
-                self.problem = f"{self.site.root} leads to {place}, off the site; collect that one instead"
+            on_site = self.frontier.take(page)
+            if self.frontier.depth == 1:
+                self.problem = self._rootless(page, on_site)
             self._reading.popleft()
         return not self._reading
+
+    def _rootless(self, page: Read, on_site: bool) -> str:
+        """Why nothing can be collected from this first page; empty where something can."""
+        root = self.site.root
+        if not on_site:
+            place, _, _ = page.url.partition("?")  # what follows may be a secret
+            return f"{root} leads to {place}, off the site; collect that one instead"
+        if self.wish.depth == 1 or self.frontier.n_found:
+            return ""
+        if page.failed:
+            why = "its links cannot be read"
+        elif page.links and all(link.nofollow for link in page.links):
+            why = "it asks that its links are not followed"
+        else:
+            why = page.barren or "it has no link to its own site"
+        return f"{root} leads nowhere ({why}); begin with another page, or use --depth 1"
 
     def _descend(self, now: float) -> None:
         """The next level, all of it in one transaction; or the end."""
         frontier = self.frontier
+        frontier.rejoin()
         self._add(frontier.chosen(), frontier.depth + 1, now)
         links = frontier.links()
         if len(links):
@@ -216,13 +239,13 @@ def read(archive: Archive, resource_id: int, version: Version, agent: str) -> Re
     """What is not HTML leads nowhere. Called in threads of its own: a hostile page takes seconds."""
     nothing = Read(resource_id, "", version.digest)
     if version.media_type and version.media_type not in _HTML:
-        return nothing
+        return replace(nothing, barren=f"it is {version.media_type}, not HTML")
     try:
         page = archive.snapshot(version)
     except RecrawlError:
         return replace(nothing, failed=True)
     if not version.media_type and b"<html" not in bytes(page.body[:_START_BYTES]).lower():
-        return nothing
+        return replace(nothing, barren="it is no HTML")
     links = outlinks(page.body, page.charset, page.url, page.headers, agent=agent)
     if isinstance(links, ParseFailed):
         return Read(resource_id, page.url, version.digest, failed=True)

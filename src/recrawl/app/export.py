@@ -26,7 +26,7 @@ def visits(store: Store, instant: Instant = iso) -> Iterator[Row]:
     """By resource, each one's newest first."""
     for resource, _, _ in store.resources():
         for visit in store.visits(resource.id):
-            yield visit_row(visit, resource.url, instant=instant)
+            yield visit_row(visit, resource.url, changes=resource.effective.changes, instant=instant)
 
 
 def versions(store: Store, instant: Instant = iso) -> Iterator[Row]:

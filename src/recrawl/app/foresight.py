@@ -6,21 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from recrawl.app.beliefs import Beliefs
 from recrawl.app.budgets import budgets_here, seen_of_late
 from recrawl.app.policies import policy_of
 from recrawl.app.quantity import visits_per_day
 from recrawl.app.rows import Row
+from recrawl.app.untold import N_EACH, doubts_of
 from recrawl.errors import BadInputError
 from recrawl.evaluate.budgets.curve import MEASURES, Bought, Moved, Needed, grid
 from recrawl.evaluate.budgets.outlook import OF_GOAL
-from recrawl.model import HOUR_S
+from recrawl.evaluate.budgets.sureness import BURST
+from recrawl.evaluate.budgets.untold import Doubts, Why
+from recrawl.model import HOUR_S, Ints
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
 
 N_MOVED = 5
+N_LOOKED_INTO = 300  # resources whose newest visits are read: do they tell of changes, and of how many?
 FEWEST_TOLD = 10  # resources of which two visits have told something
+ASSUMES = (
+    "Resources go on as they did, and gaps have had time to settle.",
+    f"Behind each change that a visit tells lie {BURST:g} in the mean, since changes come in bursts.",
+    'Unless visits have shown better, of the servers that have said nothing but "not modified" one in ten '
+    "lies, of masks one in four hides all changes, and of what never changed one in fifty is an old copy.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +48,9 @@ class Foresight:
     needed: Needed | None
     more: tuple[float, Sequence[tuple[str, Moved]]]  # a larger budget, and whom it helps most
     less: tuple[float, Sequence[tuple[str, Moved]]]
+    untold: Doubts
     notes: Sequence[str]
+    assumes: Sequence[str] = ASSUMES
 
     @property
     def measure(self) -> str:
@@ -56,7 +70,9 @@ class Foresight:
             "needed": None if self.needed is None else self.needed.document(),
             "gain": {"per_day": self.more[0], "resources": [_moved(*one) for one in self.more[1]]},
             "lose": {"per_day": self.less[0], "resources": [_moved(*one) for one in self.less[1]]},
+            "untold": self.untold.document(),
             "notes": list(self.notes),
+            "assumes": list(self.assumes),
         }
 
 
@@ -125,6 +141,11 @@ def foreseen(
     found = budgets_here(
         house, beliefs, batch, policy=policy, within_s=HOUR_S if within_s is None else within_s
     )
+    ids = found.some.batch.id
+    found.recount(house.store.lately(_some(ids[found.always]), N_EACH))
+    doubts = doubts_of(house.store, _some(ids))
+    found.doubt(doubts)
+    notes += _doubted(doubts)
     if found.useful < 0.995:
         lost = 100.0 * (1.0 - found.useful)
         notes.append(f"Of what is paid for {lost:.0f} % tells nothing: failed visits, second looks.")
@@ -169,8 +190,30 @@ def foreseen(
         needed=None if within_s is None else found.needed(share),
         more=more,
         less=less,
+        untold=doubts,
         notes=notes,
     )
+
+
+def _some(ids: Ints) -> Ints:
+    return ids[np.unique(np.linspace(0, len(ids) - 1, N_LOOKED_INTO).astype(np.int64))] if len(ids) else ids
+
+
+def _doubted(doubts: Doubts) -> list[str]:
+    """Whose changes may go unseen; what is merely quiet may too, but tells no more of itself."""
+    n_silent = doubts.n(Why.DENIED) + doubts.n(Why.DENOUNCED)
+    words = {
+        'whose servers have said nothing but "not modified"': n_silent,
+        "whose servers denied a change": doubts.n(Why.CAUGHT),
+        "with parts that count as noise": doubts.n(Why.MASKED),
+    }
+    said = [f"{n:,} {whose}" for whose, n in words.items() if n]
+    if not said:
+        return []
+    return [
+        f"Of {doubts.n_asked:,} resources there are {', '.join(said)}: their changes may go unseen. The "
+        "intervals allow for that."
+    ]
 
 
 def _notes(beliefs: Beliefs) -> list[str]:

@@ -41,6 +41,7 @@ class Read:
     digest: str
     links: tuple[Outlink, ...] = ()
     failed: bool = False  # what it holds could not be read
+    barren: str = ""  # why nothing leads on from here, whatever it holds
 
 
 class Frontier:
@@ -51,22 +52,39 @@ class Frontier:
         self.members: dict[int, list[int]] = {1: []}  # of each level, the resources
         self.n_found = 0  # for the next level, so far
         self._joined: set[int] = set()
-        self._ids: dict[int, int] = {}  # by address
+        self._ids: dict[int, int] = {}  # by address, whatever is known
         self._n_of_host: Counter[str] = Counter()
         self._seen: set[int] = set()  # addresses
         self._bodies: set[str] = set()
         self._targets: dict[int, list[int]] = {}  # of each page of this level, addresses
         self._candidates: dict[int, str] = {}  # for the next, by address
+        self._recalled: set[int] = set()  # for the next, addresses of what was collected before
+
+    def know(self, resource_id: int, url: str) -> None:
+        """It was collected before, perhaps from another first page. Whether it is part of this collection is
+        seen when a link leads there."""
+        address = self._address(url)
+        if address not in self._ids:
+            self._ids[address] = resource_id
+            self._n_of_host[host_of(url)] += 1
 
     def join(self, resource_id: int, url: str, depth: int) -> None:
         """It is one of those that are collected."""
+        self.know(resource_id, url)
         address = self._address(url)
-        if resource_id not in self._joined and self._ids.setdefault(address, resource_id) == resource_id:
+        self._seen.add(address)
+        if self._ids[address] == resource_id:
+            self._take_in(resource_id, depth)
+
+    def rejoin(self) -> None:
+        """Of what was collected before, those found here are part of the next level, as many as it holds."""
+        for address in sorted(self._recalled)[: self.wish.per_level]:
+            self._take_in(self._ids[address], self.depth + 1)
+
+    def _take_in(self, resource_id: int, depth: int) -> None:
+        if resource_id not in self._joined:
             self._joined.add(resource_id)
             self.members.setdefault(depth, []).append(resource_id)
-            self._n_of_host[host_of(url)] += 1
-        if depth <= self.depth:
-            self._seen.add(address)
 
     def take(self, page: Read) -> bool:
         """Consider where a page of this level leads; False where a redirect led off the site, and nothing
@@ -112,7 +130,7 @@ class Frontier:
         """On to the next level; how many addresses were seen there first."""
         n_found, self.n_found = self.n_found, 0
         self.depth += 1
-        self._targets, self._candidates = {}, {}
+        self._targets, self._candidates, self._recalled = {}, {}, set()
         return n_found
 
     def _consider(self, address: int, url: str) -> None:
@@ -124,7 +142,9 @@ class Frontier:
             return
         self._seen.add(address)
         self.n_found += 1
-        if address not in self._ids:
+        if address in self._ids:
+            self._recalled.add(address)
+        else:
             self._candidates[address] = url
             if len(self._candidates) > 4 * self.wish.per_level + 1_000:
                 self._candidates = self._sample()  # what is not in it now is not in that of more either

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 N_GROUP = 10_000  # rows
 _BOOLS = frozenset(
     {
-        "allow_private", "changed", "gone", "insecure", "main", "mask", "paused", "render", "significant",
+        "allow_private", "changed", "counts", "gone", "insecure", "main", "mask", "paused", "render",
+        "significant",
     }
 )  # fmt: skip
 _INTS = frozenset({"depth", "length", "max_bytes", "offset", "page_rows", "seq", "status"})

@@ -13,7 +13,7 @@ from recrawl.contracts import Store
 from recrawl.costs import Costs
 from recrawl.lore import Lore
 from recrawl.memories import Memories
-from recrawl.model import Floats, Ints
+from recrawl.model import Bits, Floats, Ints, Seen
 
 _CHUNK = 10_000
 
@@ -40,8 +40,10 @@ def relearn(house: House, tell: Callable[[str], object] = lambda _: None) -> Rel
     # learned anew, so it is taken over.
     ids, since_at = _visited(house.store, None if costs is None else _Weights(house, costs))
     n_visits = 0
+    tally = _Tally(ids)
     for seen in house.store.told():
         memories.learn(seen)
+        tally.count(seen)
         n_visits += len(seen)
         tell(f"{n_visits:,} visits learned")
     lore.put_anew()
@@ -49,8 +51,30 @@ def relearn(house: House, tell: Callable[[str], object] = lambda _: None) -> Rel
     for start in range(0, len(ids), _CHUNK):
         some = slice(start, start + _CHUNK)
         n_new += house.store.remind(ids[some], since_at[some], np.array(memories.rows(ids[some])))
+        house.store.recount(ids[some], since_at[some], tally.n_changes[some], tally.bits[some])
         tell(f"{n_visits:,} visits learned, {n_new:,} resources written")
     return Relearned(n_visits, n_new, len(ids) - n_new)
+
+
+class _Tally:
+    """Of each resource the changes that count, and the newest bits: what counts may have been said anew."""
+
+    def __init__(self, ids: Ints) -> None:
+        self._ids = ids  # rising
+        self.n_changes: Ints = np.zeros(len(ids), dtype=np.int64)
+        self.bits: Bits = np.zeros(len(ids), dtype=np.uint64)
+
+    def count(self, seen: Seen) -> None:
+        order = np.argsort(seen.id, kind="stable")  # in the order of time, resource by resource
+        row = np.searchsorted(self._ids, seen.id[order])
+        here = np.append(self._ids, -1)[row] == seen.id[order]
+        row, changed = row[here], (seen.changed[order] == 1)[here]
+        np.add.at(self.n_changes, row, changed)
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        turn = np.arange(len(row)) - np.repeat(first, np.diff(np.append(first, len(row))))
+        for one in range(int(turn.max(initial=-1)) + 1):
+            now = turn == one
+            self.bits[row[now]] = (self.bits[row[now]] << np.uint64(1)) | changed[now].astype(np.uint64)
 
 
 class _Weights:

@@ -40,7 +40,7 @@ class Tally:
     def count(self, landed: Landed) -> None:
         visit = landed.absorbed.visit
         self.n_visits += 1
-        self.n_changes += visit.changed is Changed.YES
+        self.n_changes += visit.counted(landed.lease.resource.effective.changes) is Changed.YES
         self.n_first += visit.informative and landed.lease.standing.n_informative == 0
         self.n_failures += not visit.informative
         self.n_bytes += visit.n_bytes

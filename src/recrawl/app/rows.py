@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from recrawl.app.quantity import iso, written
-from recrawl.model import Changed, Erasure, Plan, Resource, Settings, Standing, Version, Visit
+from recrawl.model import Changed, Changes, Erasure, Plan, Resource, Settings, Standing, Version, Visit
 
 Row = dict[str, Any]
 Instant = Callable[[float], Any]  # how a moment is written; None where it is not known
@@ -44,6 +44,7 @@ def resource_row(
         "keys": list(resource.effective.manner.keys or ()),
         "main": bool(resource.effective.manner.main),
         "mask": resource.effective.manner.mask is not False,
+        "changes": resource.effective.changes.value,
         "tags": list(resource.tags),
         "added_at": instant(resource.added_at),
         "next_visit_at": None if resource.effective.paused else instant(standing.due_at),
@@ -78,6 +79,7 @@ def deviations(row: Row) -> list[str]:
         (row["keys"], f"rows by {_chosen(row['keys'])}"),
         (row["main"], "main content only"),
         (not row["mask"], "nothing masked"),
+        (row["changes"] != Changes.ANY, f"only {row['changes']} changes count"),
         (row["moved_to"], f"moved to {row['moved_to']}"),
         (row["erased_at"], f"erased {row['erased_at']}"),
     ]
@@ -90,7 +92,8 @@ def _chosen(names: list[str]) -> str:
     return f"{', '.join(names[:2])} and {len(names) - 2} more"
 
 
-def visit_row(visit: Visit, url: str, *, instant: Instant = iso) -> Row:
+def visit_row(visit: Visit, url: str, *, changes: Changes = Changes.ANY, instant: Instant = iso) -> Row:
+    """`changes` are those that count for the resource."""
     return {
         "url": url,
         "at": instant(visit.at),
@@ -98,6 +101,7 @@ def visit_row(visit: Visit, url: str, *, instant: Instant = iso) -> Row:
         "status": visit.status,
         "changed": _CHANGED[visit.changed],
         "significant": visit.significant,
+        "counts": _CHANGED[visit.counted(changes)],
         "magnitude": visit.magnitude,
         "since_at": instant(visit.since_at),
         "due_at": instant(visit.due_at),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -92,15 +91,15 @@ def silence_of(
 def _silence(
     store: Store, resource: Resource, standing: Standing, changed_at: float, until_at: float, p: float
 ) -> Silence:
-    cause, words = behind(resource, standing, list(_since_change(store.visits(resource.id, _N_READ))))
+    cause, words = behind(resource, standing, list(_since_change(store, resource)))
     return Silence(resource=resource, changed_at=changed_at, until_at=until_at, p=p, cause=cause, words=words)
 
 
-def _since_change(visits: Iterator[Visit]) -> Iterator[Visit]:
-    """Newest first, up to the last change."""
-    for visit in islice(visits, _N_READ):
+def _since_change(store: Store, resource: Resource) -> Iterator[Visit]:
+    """Newest first, up to the last change that counts."""
+    for visit in store.visits(resource.id, _N_READ):
         yield visit
-        if visit.changed is Changed.YES:
+        if visit.counted(resource.effective.changes) is Changed.YES:
             return
 
 

@@ -8,12 +8,14 @@ from functools import cached_property
 from hashlib import blake2b
 from ipaddress import ip_address
 
+from recrawl.app.watchlist import private_name
 from recrawl.errors import BadUrlError
 from recrawl.urls import canonical, unsigned
 
 MOST_SEGMENTS = 20
 MOST_REPEATED = 2  # times in a row that parts of a path may come
 
+_HOST = re.compile(r"\[[^\]]*\]|[^:/?#]*")  # at the beginning of what has no scheme
 _SESSION = re.compile(r"[0-9a-zA-Z,-]{16,128}")
 _SESSION_NAMES = frozenset({"phpsessid", "jsessionid", "sessionid", "session_id", "sessid", "sid", "oscsid"})
 _COUNTED = frozenset({"cfid", "cftoken"})  # their values are short numbers
@@ -35,10 +37,13 @@ class Site:
 
         >>> Site.named("Example.org").root, Site.named("http://www.example.org/a").name
         ('https://example.org/', 'example.org')
+        >>> Site.named("127.0.0.1:8080").root  # hardly anything that near has a certificate
+        'http://127.0.0.1:8080/'
         """
         text = word.strip()
         if "://" not in text:
-            text = f"{'http' if _local(text) else 'https'}://{text}"
+            local = private_name(_HOST.match(text)[0])  # type: ignore[index]  # it matches everything
+            text = f"{'http' if local else 'https'}://{text}"
         try:
             return cls(plain(canonical(text)), host_only)
         except BadUrlError as problem:
@@ -82,11 +87,6 @@ class Site:
 def host_of(url: str) -> str:
     """The host key of a canonical URL: it stands there as it is, and there are many to look at."""
     return url.partition("://")[2].partition("/")[0]
-
-
-def _local(text: str) -> bool:
-    name = re.split(r"[:/]", text, maxsplit=1)[0].lower()
-    return name == "localhost" or name.endswith(".localhost")
 
 
 def _named(key: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
+from math import isfinite
 from pathlib import Path
 from typing import IO
 from xml.etree.ElementTree import ParseError
@@ -19,6 +20,8 @@ from xml.etree.ElementTree import ParseError
 from recrawl.contracts import Fetcher
 from recrawl.errors import BadUrlError
 from recrawl.model import Access, Outcome, Request
+from recrawl.model.sight import CHANGEFREQ
+from recrawl.parse import dates
 from recrawl.urls import MAX_URL_BYTES, canonical, is_file_url, unsigned
 
 # The sitemap protocol allows 50 MB; a compressed file can hold a thousand times its own size.
@@ -27,6 +30,7 @@ MAX_XML_DEPTH = 100
 MAX_SITEMAPS = 1_000
 MAX_SITEMAP_DEPTH = 3
 _CHUNK_BYTES = 64 * 1024
+_TOLD = frozenset({"loc", "lastmod", "changefreq"})
 _OF_LISTS = frozenset({".txt", ".csv", ".tsv", ".list", ".xml", ".opml", ".json", ".gz"})  # not hosts
 _PEEKED_BYTES = 8 * 1024  # of a file that should be text
 
@@ -38,6 +42,8 @@ class Candidate:
     text: str
     where: str
     by_hand: bool = False  # said by whoever runs this: others may not name files of this machine
+    changefreq: str = ""  # what a sitemap says of it, one of `CHANGEFREQ`
+    lastmod_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,20 +184,23 @@ class _Target:
     """Keeps the locations of what the XML parser sees, and no tree: a hostile file fills no memory."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[str, str]] = []  # text, the element around it
+        self.found: list[tuple[str, str, dict[str, str]]] = []  # text, the element around it, what it says
         self._path: list[str] = []
         self._text: list[str] | None = None
         self._n_text = 0
+        self._open: tuple[str, str] | None = None  # what may still be told of the last location
+        self._said: dict[str, str] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition("}")[2]
         self._path.append(name)
         if len(self._path) > MAX_XML_DEPTH:
             raise ValueError(f"elements stand more than {MAX_XML_DEPTH} deep")
-        if name == "loc" and self._path[-2:-1] in (["url"], ["sitemap"]):
+        around = self._path[-2:-1]
+        if name in _TOLD and around in (["url"], ["sitemap"]):
             self._text, self._n_text = [], 0
         elif name == "outline" and attributes.get("xmlUrl"):
-            self.found.append((attributes["xmlUrl"].strip(), name))
+            self.found.append((attributes["xmlUrl"].strip(), name, {}))
 
     def data(self, text: str) -> None:
         # one character more than any URL has is enough to see that it is none
@@ -200,10 +209,23 @@ class _Target:
             self._n_text += len(text)
 
     def end(self, _tag: str) -> None:
-        self._path.pop()
+        name = self._path.pop()
         if self._text is not None:
-            self.found.append(("".join(self._text).strip(), self._path[-1]))
-            self._text = None
+            text, self._text = "".join(self._text).strip(), None
+            if name == "loc":
+                self.flush()
+                self._open = text, self._path[-1]
+            else:
+                self._said[name] = text
+        elif name in ("url", "sitemap"):
+            self.flush()
+            self._said = {}
+
+    def flush(self) -> None:
+        """Nothing more will be told of the last location."""
+        if self._open is not None:
+            self.found.append((*self._open, self._said))
+            self._open = None
 
     def close(self) -> None:
         """Nothing is built."""
@@ -221,19 +243,34 @@ def _locations(stream: IO[bytes], place: str) -> Iterator[tuple[Found, str]]:
         with stream:
             for chunk in _chunks(stream):
                 parser.feed(chunk)
-                for text, element in target.found:
-                    yield Candidate(text, place), element
+                for text, element, said in target.found:
+                    yield _candidate(text, place, said), element
                 target.found.clear()
             parser.close()
     except DefusedXmlException:
         wrong = "it declares a document type, which is refused"
     except (ParseError, ValueError, OSError, EOFError, zlib.error) as problem:
         wrong = str(problem)
+    target.flush()
+    for text, element, said in target.found:
+        yield _candidate(text, place, said), element
     if wrong:
         yield (
             Refused(place, "", f"it cannot be read to its end ({wrong}); what stood before that is used"),
             "",
         )
+
+
+def _candidate(text: str, place: str, said: dict[str, str]) -> Candidate:
+    if not said:
+        return Candidate(text, place)
+    changefreq, lastmod_at = said.get("changefreq", "").lower(), dates.instant(said.get("lastmod", ""))
+    return Candidate(
+        text,
+        place,
+        changefreq=changefreq if changefreq in CHANGEFREQ else "",
+        lastmod_at=lastmod_at if isfinite(lastmod_at) else None,
+    )
 
 
 def _chunks(stream: IO[bytes]) -> Iterator[bytes]:

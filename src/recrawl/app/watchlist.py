@@ -133,7 +133,14 @@ def admitted(
     if not settings.allow_private and private_name(url.raw_host or ""):
         reason = f"{url.raw_host} is on this machine or network; use --allow-private if you mean that."
         return Refused(item.text, item.where, reason)
-    return NewResource(url=str(url), host=host_key(url), settings=settings, tags=tags)
+    return NewResource(
+        url=str(url),
+        host=host_key(url),
+        settings=settings,
+        tags=tags,
+        changefreq=item.changefreq,
+        lastmod_at=item.lastmod_at,
+    )
 
 
 def _admitted_file(

@@ -8,6 +8,7 @@ import typer
 
 from recrawl.cli import options, terminal
 from recrawl.cli.replaying import (
+    Changes,
     Cores,
     CorpusName,
     Html,
@@ -37,6 +38,16 @@ def barbosa(
     splits: Annotated[
         int, typer.Option("--splits", metavar="N", min=2, help="Divisions into training and test pages.")
     ] = 10,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="SPAN",
+            help="The budget then: a visit to each page in so long, in the mean, such as 2d; "
+            "else as many visits as there are changes.",
+        ),
+    ] = None,
+    changes: Changes = "any",
     min_gap: MinGap = "1d",
     max_gap: MaxGap = "180d",
     seed: Seed = 1,
@@ -52,9 +63,10 @@ def barbosa(
     (the class after visits). Then it schedules the test pages with and without first sight, at equal visits:
     how stale are copies in the first visits, and afterwards?
 
-    Test pages are drawn at random, and also whole sites at a time: a page of an unseen site is the harder
-    test. Features are what the corpus has kept of first visits: raw pages (first_html.jsonl.xz), or the sizes
-    of first texts, or URLs alone. Needs the extra `learn`.
+    Test pages are drawn at random, and also whole sites at a time (hosts, or what the corpus names in their
+    place): a page of an unseen site is the harder test. Features are what the corpus has kept of first
+    visits: raw pages (first_html.jsonl.xz), or the sizes of first texts, or URLs alone.
+    Needs the extra `learn`.
 
     \b
     Examples:
@@ -65,7 +77,8 @@ def barbosa(
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.barbosa.ask import Ask
     from recrawl.evaluate.barbosa.experiment import evaluate
-    from recrawl.evaluate.report.barbosa import page_of, summary, table, visits_table
+    from recrawl.evaluate.report.barbosa import page_of, summary, table
+    from recrawl.evaluate.report.firsts import visits_table
     from recrawl.live.clock import stopwatch
 
     writable(html)
@@ -77,11 +90,13 @@ def barbosa(
         n_splits=splits,
         min_gap_s=min_gap_s,
         max_gap_s=max_gap_s,
+        every_s=_mean_gap_s(every, min_gap_s, max_gap_s),
         seed=seed,
+        changes=changes,
         n_cores=cores,
     )
     with progressing(f"Looking at {short(corpus)}") as tell:
-        result = evaluate(corpus, opened(corpus), ask, tell, stopwatch)
+        result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell, stopwatch)
     if html:
         write_page(html, page_of(result, command_line(ctx)))
     if json:
@@ -94,3 +109,14 @@ def barbosa(
     say_figures(*visits_table(result), 3)
     for line in summary(result):
         terminal.note(line)
+
+
+def _mean_gap_s(every: str | None, min_gap_s: float, max_gap_s: float) -> float | None:
+    from recrawl.app.quantity import seconds
+    from recrawl.errors import BadSettingError
+
+    if every is None:
+        return None
+    if not min_gap_s <= seconds(every) <= max_gap_s:
+        raise BadSettingError(f"--every {every} is not between --min-gap and --max-gap; change one of them.")
+    return seconds(every)

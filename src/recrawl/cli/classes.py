@@ -22,7 +22,8 @@ def classes(
     For 2 to 6 classes: how many resources each has and its mean interval between changes, from what visits
     have found so far. The classes of each number are the best there are (k-means, exactly). One number is
     chosen: the smallest that parts the fastest resources and leaves no class with proportionally few. Classes
-    of equal size stand beside it, for where no number does that.
+    of equal size stand beside it, for where no number does that. Rates are estimates: SURE is how many of the
+    resources are really of the class that they were put into, to be expected from how long they were watched.
 
     \b
     Examples:
@@ -30,7 +31,7 @@ def classes(
       recrawl classes --k 3 --json
     """
     from recrawl.app.classes import grouped
-    from recrawl.learn.groups import Classes, why_not
+    from recrawl.learn.groups import Classes, sizes_said, why_not
     from recrawl.schedule.reason import span
 
     def said(made: Classes) -> str:
@@ -43,16 +44,21 @@ def classes(
         terminal.say_json(found.row())
         return
     terminal.say_table(
-        ["CLASSES", "RESOURCES AND MEAN INTERVALS", "EXPLAINED", "AGAINST IT"],
+        ["CLASSES", "RESOURCES AND MEAN INTERVALS", "EXPLAINED", "SURE", "AGAINST IT"],
         [
             (
                 f"{one.k} *" if one.k == found.choice.k else one.k,
                 said(one.classes),
                 f"{one.explained:.0%}",
+                f"{sure:.0%}",
                 why_not(one) or None,
             )
-            for one in found.groupings
+            for one, sure in zip(found.groupings, found.sure, strict=True)
         ],
     )
-    terminal.say(f"{found.choice.k} of equal size: {said(found.equal)}")
+    terminal.say(f"{sizes_said(found.equal.n, found.choice.k)}: {said(found.equal)}")
     terminal.note(f"Of {terminal.n_of(found.n_resources, 'resource')}; {found.choice.why}.")
+    terminal.note(
+        f"Rates are estimates, after {terminal.n_of(found.n_visits, 'visit')} in the median: a resource is "
+        f"of its class as often as SURE says, {found.sure_equal:.0%} where they are of equal size."
+    )

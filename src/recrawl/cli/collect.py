@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Annotated
@@ -72,7 +73,7 @@ def collect(
     Ctrl-C ends it in good order. The same command goes on where it ended, and fetches nothing again; what has
     failed is tried again once that is due.
 
-    The exit code is 1 if a site could not be collected, 130 after Ctrl-C.
+    The exit code is 1 if a site could not be collected, or not to its end within --for; 130 after Ctrl-C.
 
     \b
     Examples:
@@ -118,7 +119,7 @@ def collect(
         _summed_up(house, done, tally, json)
     if tally.stopped:
         raise typer.Exit(options.INTERRUPTED)
-    if any(descent.problem for descent in done.descents):
+    if any(descent.problem or not descent.over for descent in done.descents):
         raise typer.Exit(1)
 
 
@@ -126,11 +127,17 @@ _tasks: set[asyncio.Task[None]] = set()  # else nobody would hold on to them
 
 
 def _telling(house: House, under_way: Collecting, tell: Callable[[str], None]) -> None:
-    """A line that is kept up to date, once a second."""
+    """A line that is kept up to date, once a second. Where there is none, waits for the budget are noted."""
 
     async def keep_telling() -> None:
+        told = ""
         while True:
-            tell(under_way.line(house.clock.now()))
+            now = house.clock.now()
+            tell(under_way.line(now))
+            until = under_way.poor_until(now)
+            if until > told and not sys.stderr.isatty():
+                terminal.note(f"The budget is spent; going on at {until}.")
+                told = until
             await house.clock.sleep(1.0)
 
     task = asyncio.get_running_loop().create_task(keep_telling())
@@ -163,8 +170,16 @@ def _summed_up(house: House, done: Collecting, tally: Tally, json: bool) -> None
             terminal.note(f"{row['site']}: {row['problem']}.")
         if row["unread"]:
             terminal.note(f"{row['site']}: the links of {n_of(row['unread'], 'page')} could not be read.")
-    going = [row["site"] for row in rows if not row["complete"] and not row["problem"]]
+        n_failed = sum(level["failed"] for level in row["levels"])
+        if n_failed and not row["problem"]:
+            terminal.note(
+                f"{row['site']}: {n_of(n_failed, 'page')} could not be visited; the same command tries again "
+                "once that is due."
+            )
+    going = [descent.site.name for descent in done.descents if not descent.over]
+    problems = any(row["problem"] for row in rows)
+    word = "Stopped" if tally.stopped else "Time is up" if going else "Ended" if problems else "Done"
     terminal.note(
-        f"{'Stopped' if tally.stopped else 'Done'} after {span(took_s)}: {n_of(tally.n_visits, 'visit')}"
+        f"{word} after {span(took_s)}: {n_of(tally.n_visits, 'visit')}"
         f"{'; the same command goes on with ' + ', '.join(going) if going else ''}."
     )

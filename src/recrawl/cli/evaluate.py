@@ -8,7 +8,9 @@ import typer
 
 from recrawl.cli import options, terminal
 from recrawl.cli.barbosa import barbosa
+from recrawl.cli.radinsky import radinsky
 from recrawl.cli.replaying import (
+    Changes,
     Cores,
     CorpusName,
     Days,
@@ -32,6 +34,7 @@ from recrawl.cli.replaying import (
 
 app = typer.Typer(invoke_without_command=True)
 app.command("barbosa", cls=options.Command)(barbosa)
+app.command("radinsky", cls=options.Command)(radinsky)
 
 
 @app.callback()
@@ -43,6 +46,7 @@ def evaluate(ctx: typer.Context) -> None:
       recrawl evaluate umbrich --corpus builtin:wiki --html report.html
       recrawl evaluate peers --corpus builtin:wiki --goal fresh
       recrawl evaluate barbosa --corpus builtin:pages
+      recrawl evaluate radinsky --corpus builtin:kin
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
@@ -55,6 +59,7 @@ def umbrich(
     years: Annotated[
         float, typer.Option("--years", metavar="N", help="How long to replay, in years of 365 days.")
     ] = 3.0,
+    changes: Changes = "any",
     min_gap: MinGap = "1d",
     max_gap: MaxGap = "180d",
     draws: Draws = 20,
@@ -76,6 +81,7 @@ def umbrich(
       recrawl evaluate umbrich --corpus builtin:wiki
       recrawl evaluate umbrich --corpus my-corpus --years 1 --html report.html
       recrawl evaluate umbrich --corpus my-corpus --min-gap 6h --max-gap 30d --json
+      recrawl evaluate umbrich --corpus my-corpus --changes significant
     """
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.ask import Ask
@@ -92,10 +98,11 @@ def umbrich(
         max_gap_s=max_gap_s,
         n_draws=draws,
         seed=seed,
+        changes=changes,
         n_cores=cores,
     )
     with progressing(f"Replaying {short(corpus)}") as tell:
-        result = evaluate(corpus, opened(corpus), ask, tell)
+        result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell)
     if html:
         write_page(html, page_of(result, command_line(ctx)))
     if json:
@@ -125,6 +132,7 @@ def peers(
     ] = None,
     days: Days = None,
     years: Years = None,
+    changes: Changes = "any",
     min_gap: MinGap = "1d",
     max_gap: MaxGap = "180d",
     draws: Draws = 20,
@@ -149,6 +157,7 @@ def peers(
       recrawl evaluate peers --corpus builtin:wiki
       recrawl evaluate peers --corpus my-corpus --goal prompt --years 1 --html report.html
       recrawl evaluate peers --corpus my-corpus --policy week,nutch --min-gap 6h --draws 5 --json
+      recrawl evaluate peers --corpus my-corpus --changes significant --days 60
     """
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.ask import Ask, named
@@ -167,10 +176,11 @@ def peers(
         seed=seed,
         goal=goal,
         predictor=predictor or DEFAULT_PREDICTOR,
+        changes=changes,
         n_cores=cores,
     )
     with progressing(f"Replaying {short(corpus)}") as tell:
-        result = evaluate(corpus, opened(corpus), ask, tell)
+        result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell)
     if html:
         write_page(html, page_of(result, command_line(ctx)))
     if json:
@@ -195,6 +205,7 @@ def forecasts(
     ] = None,
     days: Days = None,
     years: Years = None,
+    changes: Changes = "any",
     min_gap: MinGap = "1d",
     max_gap: MaxGap = "180d",
     draws: Draws = 3,
@@ -214,6 +225,7 @@ def forecasts(
     Examples:
       recrawl evaluate forecasts --corpus builtin:wiki
       recrawl evaluate forecasts --corpus my-corpus --predictor gamma --html report.html
+      recrawl evaluate forecasts --corpus my-corpus --changes significant --json
     """
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.ask import Ask
@@ -230,11 +242,12 @@ def forecasts(
         max_gap_s=max_gap_s,
         n_draws=draws,
         seed=seed,
+        changes=changes,
         n_cores=cores,
     )
     names = predictors_named(predictor)
     with progressing(f"Replaying {short(corpus)}") as tell:
-        result = evaluate(corpus, opened(corpus), ask, tell, predictors=names)
+        result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell, predictors=names)
     if html:
         write_page(html, page_of(result, command_line(ctx)))
     if json:

@@ -13,7 +13,10 @@ from recrawl.cli import options, terminal
 def verdict(row: dict[str, Any]) -> str:
     if row["outcome"] not in ("ok", "not-modified", "gone"):
         return f"Told nothing ({row['outcome']})"
-    return {True: "Changed", False: "Not changed", None: "Seen"}[row["changed"]]
+    said = {True: "Changed", False: "Not changed", None: "Seen"}[row["changed"]]
+    if row["changed"] and row["significant"] is not None:
+        said += " significantly" if row["significant"] else " slightly"
+    return f"{said}, which does not count" if row["changed"] and not row["counts"] else said
 
 
 def history(
@@ -25,7 +28,8 @@ def history(
 ) -> None:
     """The visits to a resource, newest first.
 
-    Time, outcome, status, verdict, size and evidence.
+    Time, outcome, status, verdict, size and evidence. A change is significant where the words differ by more
+    than chance; what cannot be tested (bytes, a page that is gone) is neither significant nor slight.
 
     \b
     Example:
@@ -38,7 +42,8 @@ def history(
     with options.opened(home, reading=True) as house:
         resource = watched(house.store, url)
         found = (v for v in house.store.visits(resource.id) if not changes or v.changed is Changed.YES)
-        rows = [visit_row(one, resource.url) for one in islice(found, limit + 1)]
+        counting = resource.effective.changes
+        rows = [visit_row(one, resource.url, changes=counting) for one in islice(found, limit + 1)]
         erasure = next(iter(house.store.erasures(resource.url)), None)
     if json:
         for row in rows[:limit]:

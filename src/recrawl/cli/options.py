@@ -130,6 +130,16 @@ Mask = Annotated[
 ]
 
 
+Changes = Annotated[
+    str | None,
+    typer.Option(
+        "--changes",
+        metavar="WHICH",
+        help="Which changes count: any, or significant (words differ by more than chance). All are archived.",
+    ),
+]
+
+
 @contextmanager
 def opened(home: Path | None, *, reading: bool = False, new: bool = True) -> Iterator[House]:
     """The house at this place, or at the usual one. Where there is none, none is made by whoever only reads,
@@ -166,12 +176,15 @@ def settings(
     max_gap: str | None,
     allow_private: bool | None,
     manner: Manner | None = None,
+    changes: str | None = None,
 ) -> Settings:
     """What the options say; what they do not say stays open."""
     from recrawl.app.quantity import seconds
     from recrawl.errors import BadSettingError
-    from recrawl.model import Kind, Settings
+    from recrawl.model import Changes, Kind, Settings
 
+    if changes is not None and changes not in list(Changes):
+        raise BadSettingError(f"{changes!r} changes cannot be told; choose one of: {', '.join(Changes)}.")
     if kind is not None and kind not in list(Kind):
         raise BadSettingError(f"{kind!r} is not a kind; choose one of: {', '.join(Kind)}.")
     if weight is not None and not 0.0 < weight < float("inf"):
@@ -188,6 +201,7 @@ def settings(
         max_gap_s=gaps[1],
         allow_private=allow_private,
         manner=manner,
+        changes=None if changes is None else Changes(changes),
     )
 
 

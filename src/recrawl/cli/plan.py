@@ -115,7 +115,11 @@ def _write(found: Foresight, svg: Path | None, html: Path | None, ctx: typer.Con
                 ("rule", found.rule),
                 ("budget", f"{found.present:,.0f} a day" if found.limited else "none"),
             ],
-            sentences=[*found.notes, *([needed_words(found.needed)] if found.needed is not None else [])],
+            sentences=[
+                *found.notes,
+                *([needed_words(found.needed)] if found.needed is not None else []),
+                _assumes(found),
+            ],
             more=found.more,
             less=found.less,
             command=command_line(ctx),
@@ -140,6 +144,11 @@ def _say(found: Foresight) -> None:
             terminal.say_table([name.upper() for name in columns], rows)
     if found.needed is not None:
         terminal.say(needed_words(found.needed))
+    terminal.note(_assumes(found))
+
+
+def _assumes(found: Foresight) -> str:
+    return f"Assumed: {' '.join(found.assumes)}"
 
 
 def _chart(found: Foresight) -> list[str]:

@@ -48,6 +48,14 @@ Years = Annotated[
     float | None,
     typer.Option("--years", metavar="N", help="The same in years of 365 days.", show_default=False),
 ]
+Changes = Annotated[
+    str,
+    typer.Option(
+        "--changes",
+        metavar="WHICH",
+        help="What counts as a change: any, or significant (of words; the corpus must keep contents).",
+    ),
+]
 Goal = Annotated[
     str, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
 ]

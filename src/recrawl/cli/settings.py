@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recrawl.model import Manner
 
 _CLEARABLE = (
-    *("kind", "weight", "min-gap", "max-gap", "allow-private"),
+    *("kind", "weight", "min-gap", "max-gap", "allow-private", "changes"),
     *("render", "insecure", "max-bytes", "page-rows", "user-agent"),
     *("include", "ignore", "keys", "main", "mask"),
 )
@@ -29,6 +29,7 @@ def set_(
     weight: options.Weight = None,
     min_gap: options.MinGap = None,
     max_gap: options.MaxGap = None,
+    changes: options.Changes = None,
     allow_private: Annotated[
         bool | None,
         typer.Option("--allow-private/--no-allow-private", help="Whether private addresses may be visited."),
@@ -75,6 +76,7 @@ def set_(
     Examples:
       recrawl set https://example.org/news --weight 3 --min-gap 15m
       recrawl set --tag news --max-gap 1d
+      recrawl set --tag news --changes significant
       recrawl set --host example.org --clear weight --clear user-agent
       recrawl set https://old.example.org/ --insecure
       recrawl set https://example.org/shop --include 'css:.price' --ignore '//aside'
@@ -90,7 +92,7 @@ def set_(
     manner = options.manner(
         *(render, insecure, max_bytes, page_rows, user_agent), *(include, ignore, keys, main, mask)
     )
-    said = options.settings(kind, weight, min_gap, max_gap, allow_private, manner)
+    said = options.settings(kind, weight, min_gap, max_gap, allow_private, manner, changes)
     forget = tuple(_clearable(name) for name in clear or ())
     tags, dropped = checked_tags(add_tag or ()), checked_tags(drop_tag or ())
     if show:
@@ -110,6 +112,8 @@ def set_(
         if tags or dropped:
             n = watchlist.label(house.store, chosen, tags, dropped, now)
     terminal.say_count("Set", n, json)
+    if n and (changes or "changes" in forget):
+        terminal.note("What counts holds from now on; `recrawl relearn` counts the past so too.")
 
 
 def _warn(house: House, urls: tuple[str, ...], manner: Manner) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from recrawl.cli import options, terminal
 from recrawl.cli.replaying import (
+    Changes,
     Cores,
     CorpusName,
     Days,
@@ -47,6 +48,7 @@ def simulate(
     ] = None,
     days: Days = None,
     years: Years = None,
+    changes: Changes = "any",
     min_gap: MinGap = "1d",
     max_gap: MaxGap = "180d",
     draws: Draws = 20,
@@ -86,6 +88,7 @@ def simulate(
       recrawl simulate --corpus builtin:wiki --policy week,uniform,index
       recrawl simulate --corpus my-corpus --policy index,uniform --budget 500/day --goal capture
       recrawl simulate --corpus my-corpus --policy all --years 3 --html report.html
+      recrawl simulate --corpus my-corpus --changes significant --budget 500/day
     """
     from recrawl.app.quantity import visits_per_day
     from recrawl.corpora.opened import opened
@@ -107,10 +110,11 @@ def simulate(
         predictor=predictor or DEFAULT_PREDICTOR,
         budget_per_day=None if budget is None else visits_per_day(budget),
         rank=rank,
+        changes=changes,
         n_cores=cores,
     )
     with progressing(f"Replaying {short(corpus)}") as tell:
-        result = simulate(corpus, opened(corpus), ask, tell)
+        result = simulate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell)
     if html:
         write_page(html, page_of(result, command_line(ctx)))
     if json:

@@ -93,13 +93,20 @@ def _lines(model: Trained) -> Iterator[str]:
 
 
 def _class_lines(said: Any) -> Iterator[str]:
+    import numpy as np
+
+    from recrawl.learn.groups import sizes_said
     from recrawl.model import DAY_S
     from recrawl.schedule.reason import span
 
     made, classes = said["classifier"], said["classes"]
     days = [one if one is not None else float("inf") for one in classes["interval_days"]]
-    by = {"k-means": "by k-means", "equal": "of equal size", "given": "as given"}[classes["by"]]
-    yield f"Classes of change rates, {by}"
+    by = {
+        "k-means": f"{classes['asked']} by k-means",
+        "equal": sizes_said(np.array(classes["n"]), classes["asked"]),
+        "given": "as given",
+    }[classes["by"]]
+    yield f"Classes of change rates: {by}"
     for one, n, row in zip(days, classes["n"], made["confusion"], strict=True):
         # what they were taken for, fastest class first
         yield f"  every {span(one * DAY_S):<11} {n:>7,}   taken for: " + "  ".join(f"{x:>6,}" for x in row)
@@ -112,7 +119,8 @@ def _class_lines(said: Any) -> Iterator[str]:
     )
     leaves = f"{made['leaves']} {'leaf' if made['leaves'] == 1 else 'leaves'}"
     yield f"  a tree of {leaves} on: {', '.join(made['features'])}"
-    yield (
-        f"  probabilities are off by {made['calibration_error']:.1%} in the mean, calibrated "
-        f"({made['calibrated_by']}); {made['calibration_error_before']:.1%} before"
-    )
+    off = f"  probabilities are off by {made['calibration_error']:.1%} in the mean"
+    if made["calibrated_by"] == "none":
+        yield f"{off}, as the tree says them: calibrating them would not help"
+    else:
+        yield f"{off}, calibrated ({made['calibrated_by']}); {made['calibration_error_before']:.1%} before"

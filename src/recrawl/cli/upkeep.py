@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -40,9 +41,7 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
         return
     price = "not found yet"
     if row["price"] is not None:
-        price = (
-            f"{row['price']:,.3g}, at which about {row['demand_per_day']:,.0f} visits a day are worth making"
-        )
+        price = f"{row['price']:,.3g}, at which about {_a_day(row)} worth making"
     elif row["priced_at"] is not None:
         from recrawl.schedule.policies.classes import CLASSED
         from recrawl.schedule.policies.rules.named import RULES
@@ -50,8 +49,8 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
         ruled = row["rule"] in {*RULES, *CLASSED}
         who = f"the rule {row['rule']} asks" if ruled else "the largest gaps alone ask"
         price = (
-            f"none: {who} for {row['demand_per_day']:,.0f} visits a day, so visits come late; raise the "
-            "budget or the gaps"
+            f"none: {who} for {n_of(round(row['demand_per_day']), 'visit')} a day, so visits come late; "
+            "raise the budget or the gaps"
         )
     n_files = n_of(row["archive_files"], "file")
     if row["archive_carried"]:
@@ -76,6 +75,11 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
     )
     if not row["resources"]:
         terminal.note(f"Nothing is watched in {house.home} yet; add something with `recrawl add URL`.")
+
+
+def _a_day(row: Mapping[str, Any]) -> str:
+    n = round(row["demand_per_day"])
+    return f"{terminal.n_of(n, 'visit')} a day {'is' if n == 1 else 'are'}"
 
 
 def _last_round(row: Mapping[str, Any]) -> list[tuple[str, object]]:
@@ -121,7 +125,7 @@ def doctor(home: options.Home = None, json: options.Json = False) -> None:
     for check in doctor((home or default_home()).expanduser(), WallClock().now()):
         checks.append(check)
         if not json:
-            terminal.say(f"{words[check.ok]:<5}  {check.name:<10}  {check.finding}")
+            terminal.say(f"{words[check.ok]:<5}  {check.name:<11}  {check.finding}")
             sys.stdout.flush()  # what is found before a check that hangs is seen
     if json:
         terminal.say_json([{"name": c.name, "ok": c.ok, "finding": c.finding} for c in checks])
@@ -176,7 +180,7 @@ def demo(
     """Watch a small web change, a day a second.
 
     The web is on this machine; what was seen is compared with what was true.
-    Keeps everything in a new folder, or in --home if that is empty. Asks no network.
+    Keeps everything in a new folder, or in --home or RECRAWL_HOME if there is no store yet. Asks no network.
 
     \b
     Examples:
@@ -185,18 +189,20 @@ def demo(
     """
     import tempfile
 
+    from recrawl.app.config import HOME, default_home
     from recrawl.app.demo import demo
     from recrawl.app.quantity import seconds
 
-    folder = home or Path(tempfile.mkdtemp(prefix="recrawl-demo-"))
+    if home is None:
+        home = default_home() if os.environ.get(HOME) else Path(tempfile.mkdtemp(prefix="recrawl-demo-"))
     terminal.note("200 resources on 16 hosts of a small web on this machine; each second is a day there.")
     result = asyncio.run(
-        demo(folder, seconds=seconds(for_), seed=seed, goal=goal, tell=lambda p: terminal.note(_told(p)))
+        demo(home, seconds=seconds(for_), seed=seed, goal=goal, tell=lambda p: terminal.note(_told(p)))
     )
     if json:
         terminal.say_json(result.document())
     else:
-        _shown(result, folder)
+        _shown(result, home)
 
 
 def _told(progress: Progress) -> str:

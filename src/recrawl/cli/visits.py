@@ -117,10 +117,12 @@ def _told(landed: Landed, json: bool) -> None:
 
     visit, url = landed.absorbed.visit, landed.lease.resource.url
     if json:
-        row = visit_row(visit, url)
+        row = visit_row(visit, url, changes=landed.lease.resource.effective.changes)
         terminal.say_json_line({**row, "next_visit_at": iso(landed.absorbed.plan.due_at)})
     elif visit.changed is Changed.YES:
-        terminal.say(f"{iso(visit.at)}\t{url}\t{visit.evidence}")
+        counts = visit.counted(landed.lease.resource.effective.changes) is Changed.YES
+        slight = "" if counts else " (slight: does not count)"
+        terminal.say(f"{iso(visit.at)}\t{url}\t{visit.evidence}{slight}")
         sys.stdout.flush()
 
 
@@ -233,11 +235,11 @@ def visit(
     if not landed.absorbed.accepted:
         raise RecrawlError("Another process took this visit over meanwhile; see `recrawl history URL`.")
     done = landed.absorbed.visit
+    row = visit_row(done, resource.url, changes=resource.effective.changes)
     if json:
-        row = visit_row(done, resource.url)
         terminal.say_json({**row, "next_visit_at": iso(landed.absorbed.plan.due_at)})
     else:
-        terminal.say(f"{verdict(visit_row(done, resource.url))}: {done.evidence}")
+        terminal.say(f"{verdict(row)}: {done.evidence}")
         terminal.note(f"The next visit is due at {iso(landed.absorbed.plan.due_at)}.")
     if not done.informative:
         raise typer.Exit(1)

@@ -54,6 +54,7 @@ def add(
     weight: options.Weight = None,
     min_gap: options.MinGap = None,
     max_gap: options.MaxGap = None,
+    changes: options.Changes = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="They may be on this machine or a private network.")
     ] = False,
@@ -79,6 +80,7 @@ def add(
     Examples:
       recrawl add https://example.org/ https://example.org/news --tag news
       recrawl add urls.txt --max-gap 7d
+      recrawl add https://example.org/start --changes significant
       recrawl add --sitemap https://example.org/sitemap.xml
       recrawl add --kind rdf https://example.org/dataset
       recrawl add https://example.org/shop --include '#prices' --ignore .advert
@@ -101,7 +103,7 @@ def add(
     manner = options.manner(
         *(render, insecure, max_bytes, page_rows, user_agent), *(include, ignore, keys, main, mask)
     )
-    said = options.settings(kind, weight, min_gap, max_gap, allow_private or None, manner)
+    said = options.settings(kind, weight, min_gap, max_gap, allow_private or None, manner, changes)
     if manner and said.kind:
         from recrawl.app.lens import idle
 

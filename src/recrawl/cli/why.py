@@ -110,7 +110,8 @@ def _fields(found: Account) -> Iterator[tuple[str, object]]:
     yield "gap", "-" if row["gap_s"] is None else span(row["gap_s"])
     yield "bounds", f"{span(row['min_gap_s'])} to {span(row['max_gap_s'])}, weight {row['weight']:g}"
     yield "how", ", ".join(deviations(row)) or "as usual"
-    yield "seen", f"a change in {row['n_changes']} of {n_visits} that told something"
+    change = "a change" if row["changes"] == "any" else f"a {row['changes']} change"
+    yield "seen", f"{change} in {row['n_changes']} of {n_visits} that told something"
     yield "last visit", f"{seen['at']} {verdict(seen).lower()}: {seen['evidence']}" if seen else None
     if isfinite(found.p_now):
         yield "by now", f"{100.0 * found.p_now:.0f} % likely to have changed since the last look"
@@ -136,14 +137,15 @@ def _basis(found: Account) -> Iterator[tuple[str, str]]:
         )
     if "prior_share" in basis:
         usual = _rate(basis["prior_shape"] / basis["prior_scale_s"] * DAY_S)
-        whose = "as is usual there" if isnan(found.standing.hunch_per_day) else "as is usual of what looks so"
+        whose = "as is usual of what looks so" if found.heeded else "as is usual there"
         yield (
             "prior",
             f"{usual}, {whose}; {100.0 * basis['prior_share']:.0f} % of its weight is left",
         )
     if isfinite(found.standing.hunch_per_day):
         seen_at = f"; seen {iso(found.standing.sight_at)}" if isfinite(found.standing.sight_at) else ""
-        yield "first sight", f"{looks_like(found.standing.hunch_per_day)}{seen_at}"
+        heeded = "" if found.heeded else "; not heeded, since looks have not told enough here yet"
+        yield "first sight", f"{looks_like(found.standing.hunch_per_day)}{seen_at}{heeded}"
     if isfinite(pace := basis.get("habit_pace", float("nan"))):
         yield "habit", f"{pace:.2g} times its mean rate, so long after its last change"
     if isfinite(pace := basis.get("group_pace", float("nan"))):
@@ -163,6 +165,11 @@ def _basis(found: Account) -> Iterator[tuple[str, str]]:
         belief = basis.get("signal_belief", float("nan"))
         believed_words = "" if isnan(belief) else f"; believed by {100.0 * belief:.0f} %"
         yield "told", f"{found.told_by} told of a change {iso(found.standing.told_at)}{believed_words}"
+    for one in found.kin:
+        told_words = f"; seen to change {iso(one.told_at)}" if isfinite(one.told_at) else ""
+        yield "kin", f"{one.url}, whose changes come with one here by {100.0 * one.weight:.0f} %{told_words}"
+    if isfinite(belief := basis.get("kin_belief", float("nan"))):
+        yield "told by kin", f"of a change since the last look; believed by {100.0 * belief:.0f} %"
 
 
 def _budgets(found: Account) -> str:

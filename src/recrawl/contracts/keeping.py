@@ -9,7 +9,10 @@ from typing import BinaryIO, Protocol
 
 from recrawl.model import (
     Adoption,
+    Bag,
+    Bags,
     Batch,
+    Bits,
     Completion,
     Erasure,
     Fetch,
@@ -18,6 +21,7 @@ from recrawl.model import (
     Hosts,
     Hunch,
     Ints,
+    KinTable,
     Lease,
     Looked,
     NewResource,
@@ -149,10 +153,24 @@ class Store(Protocol):
     def hunches_of(self, resource_id: int) -> Sequence[tuple[str, float, Hunch]]:
         """What models expected of it, each with its name and when that was; the newest first."""
 
+    def bags(self, ids: Ints | None = None) -> Iterator[tuple[Ints, Floats, Bags]]:
+        """The words that are kept of versions of these resources, or of all: each resource, when its version
+        came, and a row for it; in pages, in that order. Of versions that were pruned there are none."""
+
+    def base(self, resource_id: int, until_at: float = inf) -> Bag | None: ...  # the newest, before then
+    def rebag(self, resource_id: int, bags: Sequence[Bag], until_at: float) -> int:
+        """Keep these in place of those up to this moment, as far as their versions are there; how many."""
+
     def connect(self, from_ids: Ints, to_ids: Ints) -> None: ...  # those link to these; once is enough
     def links(self) -> tuple[Ints, Ints]: ...  # from, to
+    def in_links(self, ids: Ints) -> Ints: ...  # how many others link to each
+    def kin(self, ids: Ints | None = None) -> KinTable: ...  # of these, or of all; in order
+    def note_kin(self, ids: Ints, table: KinTable) -> None:
+        """The kin of these resources; what was noted of them before is forgotten."""
+
     def prospects(self) -> Prospects: ...  # the present plans of all, paused ones too
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int: ...  # new memory, unless visited
+    def recount(self, ids: Ints, since_at: Floats, n_changes: Ints, bits: Bits) -> int: ...  # likewise
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are
     def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first
     def history(

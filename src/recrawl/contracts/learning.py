@@ -41,9 +41,9 @@ class Clocked(Protocol):
     def usual(self) -> UsualForecasts: ...
     @property
     def scatter(self) -> Floats: ...  # by what share each may come sooner or later, so that some scout
-    def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when it has passed; `most_s` at most
-    def timed_s(self, gap_s: Floats) -> Floats:
-        """The best moments near these, for a goal that counts how long a copy is stale."""
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
+        """How long after the last visit so much own time has passed, `most_s` at most; for a goal that is
+        `timely`, which counts how long a copy is stale, the best moment near that."""
 
 
 @runtime_checkable

@@ -51,6 +51,15 @@ def first_texts(folder: Path) -> Iterator[tuple[int, str]]:
             yield number, text
 
 
+def text_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """All of `texts.jsonl.xz` whose resource and time are numbers, as they come; `digest` is None where none
+    was said."""
+    for row in _rows(folder / TEXTS):
+        if _number(row) is not None and _moment(row.get("at")):
+            digest = row.get("digest")
+            yield {**row, "digest": digest if isinstance(digest, str) else None}
+
+
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     if not path.is_file():
         return

@@ -181,6 +181,18 @@ def _pages(start_at: float, end_at: float) -> Recipe:
     )
 
 
+def _kin(start_at: float, end_at: float) -> Recipe:
+    """Pages that tell the stories of others, at once or a day later, beside some of their own."""
+    return Recipe(
+        ingredients=(Ingredient(law=Bursty(1.0, 0.3, 0.5 * DAY_S), rates=Lognormal(0.4, 0.2)),),
+        start_at=start_at,
+        end_at=end_at,
+        kin=Kin(share=0.9, p_follow=0.95, lags_s=(0.0, DAY_S), p_own=0.3),
+        text=Text(n_words=60, changed=0.02, n_known=1_000, n_told=40),
+        resolution_s=DAY_S,
+    )
+
+
 DISHES = {
     "wiki": Dish(
         title="Articles of a wiki: every edit",
@@ -223,6 +235,13 @@ DISHES = {
         n_resources=2_400,
         years=1.0,
         recipe=_pages,
+    ),
+    "kin": Dish(
+        title="Pages that tell the stories of others, some a day later: whose kin are known",
+        kind="page",
+        n_resources=200,
+        years=0.5,
+        recipe=_kin,
     ),
 }
 MIX_TITLE = "A bit of all the others"

@@ -118,6 +118,7 @@ def _resources(piece: Piece, first: int) -> pa.Table:
             "ingredient": piece.ingredient.astype(np.int32),
             "per_day": pa.array(piece.per_day, mask=~known),
             "follows": pa.array(piece.follows.astype(np.int32), mask=piece.follows < 0),
+            "lag_s": pa.array(piece.lag_s, mask=piece.follows < 0),
         }
     )
 

@@ -7,7 +7,7 @@ them in the memory that the resources of one chunk need.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from recrawl.corpora.arrow import checked_columns, holds, ints, open_parquet
 from recrawl.corpora.rows import Rows, counting, read_rows
 from recrawl.errors import BadInputError
 from recrawl.model import Bools, Floats, Ints
+from recrawl.model.columns import Bits
 from recrawl.simulate.traces import Traces
 
 RESOURCES, EVENTS, VISITS = "resources.parquet", "events.parquet", "visits.parquet"
@@ -26,6 +27,9 @@ REPEATED = "the same content as just before"
 NO_VERSIONS = "a resource without any version"
 OUT_OF_ORDER = "a version dated before the row above it"
 NEEDED = f"{FILE}, {RESOURCES} and {EVENTS}"
+
+# Which versions of the resources from one place to another count, the first of each among them.
+Counting = Callable[[int, int, Ints, Ints, Bits], Bools]
 
 
 class Corpus:
@@ -40,6 +44,7 @@ class Corpus:
         self.about: About = read_about(folder)
         self.skipped: Counter[str] = Counter()
         self._strict = strict
+        self._counting: Counting | None = None
         self.number, self.host, self.hosts, self.weight, self._names = _resources(folder / RESOURCES)
 
     def __len__(self) -> int:
@@ -72,9 +77,11 @@ class Corpus:
         )
         order, kept = versions(place, at, digest, self.skipped)
         place, at, digest = (column[order][kept] for column in (place, at, digest))
+        counts = slice(None) if self._counting is None else self._counting(low, high, place, at, digest)
+        place, at, digest = place[counts], at[counts], digest[counts]
         first = np.diff(place, prepend=-1) > 0
         sizes = [part.size for part in rows if part.size is not None]
-        size = np.concatenate(sizes)[order][kept] if rows and len(sizes) == len(rows) else None
+        size = np.concatenate(sizes)[order][kept][counts] if rows and len(sizes) == len(rows) else None
         born = place[first]
         self._count(NO_VERSIONS, high - low - len(born))
         n_changes = np.diff(np.append(np.flatnonzero(first), len(place))) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,9 @@ from recrawl.errors import BadInputError
 from recrawl.simulate.traces import Traces
 
 PREFIX = "builtin:"
+CHANGES = ("any", "significant")  # what may count as one
+
+Tell = Callable[[float, str], None]
 
 
 class Histories(Protocol):
@@ -31,17 +34,29 @@ class Histories(Protocol):
     def chunks(self, n_resources: int) -> Iterator[Traces]: ...
 
 
-def opened(name: str | Path, *, strict: bool = False) -> Histories:
-    """Raises BadInputError that says what there is to choose from."""
+def opened(
+    name: str | Path, *, strict: bool = False, changes: str = "any", tell: Tell = lambda _share, _what: None
+) -> Histories:
+    """With the changes that count: any, or significant ones, of which the reading is told.
+
+    Raises BadInputError that says what there is to choose from."""
     from recrawl.corpora.builtin import BUILTIN, builtin
 
     said = str(name)
+    if changes not in CHANGES:
+        raise BadInputError(f"{changes!r} changes cannot be told apart; choose {' or '.join(CHANGES)}.")
     if said.startswith(PREFIX):
         if said.removeprefix(PREFIX) not in BUILTIN:
             raise BadInputError(f"There is no built-in corpus {said!r}; choose one of: {_names()}.")
+        if changes != "any":
+            must_be_there(Path(name))
         return builtin(said.removeprefix(PREFIX))
     folder = Path(name)
     must_be_there(folder)
+    if changes == "significant":
+        from recrawl.corpora.significant import SignificantCorpus
+
+        return SignificantCorpus(folder, strict=strict, tell=tell)
     return Corpus(folder, strict=strict)
 
 

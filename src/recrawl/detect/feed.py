@@ -37,6 +37,7 @@ _ALSO = {
 }
 _ALL = tuple(item.name for item in fields(Entry))
 _HINTS = frozenset({"changefreq", "priority"})  # advice for crawlers: nothing that a reader would see
+_SAID = frozenset({"title", "content", "author", "categories"})
 _NAMING = ("id", "link", "title")  # what may tell entries apart, the best first
 MOST_TOLD = 50_000  # as many as a sitemap may have
 
@@ -60,7 +61,7 @@ class Feed(Structured):
     """The detector `feed`."""
 
     def __init__(self) -> None:
-        super().__init__("feed", Form(read, digest, differences, parts, empty))
+        super().__init__("feed", Form(read, digest, differences, parts, empty, texts))
 
     def told_of(self, before: Snapshot, after: Snapshot) -> tuple[Telling, ...]:
         """What the later one tells of other resources: of all that is new in it or differs, and of the page
@@ -99,6 +100,12 @@ def _name(field: str) -> str:
 
 def empty(read: Feedful) -> bool:
     return not read.asked_for
+
+
+def texts(read: Feedful) -> Iterator[str]:
+    table = read.masked
+    places = [i for i, name in enumerate(table.header) if name in _SAID]
+    return (row[i] for row in table.rows for i in places)
 
 
 def digest(read: Feedful) -> str:

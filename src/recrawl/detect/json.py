@@ -42,7 +42,7 @@ class Document:
 
 def Json() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `json`."""
-    return Structured("json", Form(read, digest, differences, parts, empty))
+    return Structured("json", Form(read, digest, differences, parts, empty, texts))
 
 
 def read(snapshot: Snapshot) -> Document:
@@ -53,6 +53,22 @@ def read(snapshot: Snapshot) -> Document:
         for rules in (lens.include, lens.ignore)
     )
     return Document(cut(value, _plain, trees.labels, include=include, ignore=ignore), Masks(lens.masks))
+
+
+def texts(document: Document) -> Iterator[str]:
+    return _strings(document.masked)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for item in value.values():
+                yield from _strings(item)
+        case list():
+            for item in value:
+                yield from _strings(item)
+        case str():
+            yield value
 
 
 def digest(document: Document) -> str:

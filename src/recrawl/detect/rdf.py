@@ -49,7 +49,7 @@ class Graph:
 
 def Rdf() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `rdf`. It always reads where it can be killed: a few blank nodes are enough to hang it."""
-    return Structured("rdf", Form(read, digest, differences, parts, empty), tame_bytes=0)
+    return Structured("rdf", Form(read, digest, differences, parts, empty, texts), tame_bytes=0)
 
 
 def read(snapshot: Snapshot) -> Graph | Document:
@@ -73,6 +73,14 @@ def read(snapshot: Snapshot) -> Graph | Document:
 
 def empty(graph: Graph | Document) -> bool:
     return json.empty(graph) if isinstance(graph, Document) else not graph.quads
+
+
+def texts(graph: Graph | Document) -> Iterator[str]:
+    if isinstance(graph, Document):
+        return json.texts(graph)
+    statements = graph.masked
+    quads = [*statements.ground.values(), *statements.blank]
+    return (quad.object.value for quad in quads if isinstance(quad.object, Literal))
 
 
 def digest(graph: Graph | Document) -> str:

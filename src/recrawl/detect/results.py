@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from recrawl.detect import rdf, records, table
 from recrawl.detect.json import Document
@@ -16,6 +16,7 @@ from recrawl.detect.rdf import Graph
 from recrawl.detect.records import Nouns, Table, Twins
 from recrawl.detect.structured import Differences, Form, Structured, Style, hashed
 from recrawl.detect.table import Book, lines, through
+from recrawl.detect.terms import text as said
 from recrawl.model import Part, Snapshot
 from recrawl.parse import solutions
 from recrawl.parse.solutions import Solution, Term
@@ -29,7 +30,7 @@ _STRING = "http://www.w3.org/2001/XMLSchema#string"
 
 def Results() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `results`."""
-    return Structured("results", Form(read, digest, differences, parts, empty), tame_bytes=0)
+    return Structured("results", Form(read, digest, differences, parts, empty, texts), tame_bytes=0)
 
 
 def read(snapshot: Snapshot) -> Book | Graph | Document:
@@ -41,6 +42,13 @@ def read(snapshot: Snapshot) -> Book | Graph | Document:
 
 def empty(document: Book | Graph | Document) -> bool:
     return table.empty(document) if isinstance(document, Book) else rdf.empty(document)
+
+
+def texts(document: Book | Graph | Document) -> Iterator[str]:
+    if not isinstance(document, Book):
+        return rdf.texts(document)
+    cells = (cell for one in document.masked(NOUNS) for row in one.rows for cell in row)
+    return (said(cell) for cell in cells if cell.startswith('"'))
 
 
 def digest(document: Book | Graph | Document) -> str:

@@ -1,6 +1,6 @@
 """Data: what it says counts, not how it is written down.
 
-Each kind has a form: five functions that stand at the top level of a module, so that they can run where they
+Each kind has a form: six functions that stand at the top level of a module, so that they can run where they
 can be killed. `read` makes something of the bytes, as far as the lens lets it through; the others work on
 what was read.
 """
@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from recrawl.detect.exact import Exact
 from recrawl.detect.selectors import nothing
 from recrawl.model import Changed, Part, Snapshot, Verdict
+from recrawl.parse import bags
 from recrawl.parse.pool import ParseFailed, shared
 
 T = TypeVar("T")
@@ -76,6 +77,7 @@ class Form(Generic[T]):
     differences: Callable[[T, T, Style], Differences]  # masks applied
     parts: Callable[[T, T], Sequence[Part]]  # whatever is masked
     empty: Callable[[T], bool]  # whether nothing counts of it
+    texts: Callable[[T], Iterable[str]]  # what it says in words, masks applied; no names of fields
 
 
 class Structured:
@@ -122,6 +124,11 @@ class Structured:
             return ""
         return nothing(include) if self._run(_emptied, snapshot) is True else ""
 
+    def words(self, snapshot: Snapshot) -> dict[str, int] | None:
+        """How often each of the commonest occurs, without the noisy ones; None where it cannot be read."""
+        found = None if too_large(snapshot) else self._run(_worded, snapshot)
+        return None if isinstance(found, ParseFailed) else found
+
     def _verdict_on_failure(self, before: Snapshot, after: Snapshot) -> Verdict:
         """Each for itself: that tells which of them cannot be read."""
         old, new = self._run(_digested, before), self._run(_digested, after)
@@ -163,6 +170,11 @@ def _listed(form: Form[Any], before: Snapshot, after: Snapshot) -> list[str]:
 
 def _parted(form: Form[Any], before: Snapshot, after: Snapshot) -> Sequence[Part]:
     return form.parts(form.read(before), form.read(after))
+
+
+def _worded(form: Form[Any], snapshot: Snapshot) -> dict[str, int]:
+    """Only those that may be kept: a large document has more than should travel."""
+    return bags.most(bags.telling(bags.counted("\n".join(form.texts(form.read(snapshot))))))
 
 
 def _emptied(form: Form[Any], snapshot: Snapshot) -> bool:

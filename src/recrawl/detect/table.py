@@ -45,7 +45,7 @@ class Book:
 
 def Tables() -> Structured:  # noqa: N802 - it stands where a class could
     """The detector `table`."""
-    return Structured("table", Form(read, digest, differences, parts, empty))
+    return Structured("table", Form(read, digest, differences, parts, empty, texts))
 
 
 def read(snapshot: Snapshot) -> Book:
@@ -78,6 +78,10 @@ def _columns(table: Table, include: set[str], ignore: set[str]) -> Table:
 
 def empty(book: Book) -> bool:
     return not any(table.header for table in book.tables)
+
+
+def texts(book: Book) -> Iterator[str]:
+    return (cell for table in book.masked() for row in table.rows for cell in row)
 
 
 def digest(book: Book) -> str:

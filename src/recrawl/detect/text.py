@@ -14,6 +14,7 @@ from recrawl.detect.spots import Placed, parts, unmasked
 from recrawl.model import Changed, Lens, Part, Snapshot, Verdict
 from recrawl.parse import charset, html, page, spelling
 from recrawl.parse import words as pagewords
+from recrawl.parse.bags import counted
 from recrawl.parse.page import Reading, View
 from recrawl.parse.pool import ParseFailed
 from recrawl.parse.words import Words
@@ -79,6 +80,16 @@ class Text:
         if lens.include or lens.ignore or lens.main or lens.masks or size > html.TAME_BYTES:
             return False
         return not is_html(snapshot) or html.tame(bytes(snapshot.body))
+
+    def words(self, snapshot: Snapshot) -> dict[str, int] | None:
+        """How often each occurs of those that count; None where there is nothing to read."""
+        known = _words(snapshot)
+        if isinstance(known, Words):
+            return counted(known.text)
+        reading = known if isinstance(known, ParseFailed) else _read(snapshot)
+        if not isinstance(reading, Reading) or not reading.found:
+            return None
+        return counted("\n".join(_lines(reading, snapshot.lens)))
 
     def unmatched(self, snapshot: Snapshot) -> str:
         """What to tell of a page on which nothing is found that its lens includes; else nothing."""

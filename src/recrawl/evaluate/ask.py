@@ -22,6 +22,7 @@ class Ask:
     predictor: str = DEFAULT_PREDICTOR
     budget_per_day: float | None = None  # for those that are told how many visits to make
     rank: int | None = None  # how many of a day's visits NDCG looks at; None: no ranking
+    changes: str = "any"  # which of the corpus's count
     n_cores: int | None = None
     n_at_once: int = field(default=50_000)  # resources held in memory at a time
 

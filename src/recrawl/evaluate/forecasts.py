@@ -22,7 +22,7 @@ from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.calibration import Bin, calibration_error, reliability, squares, surprises
 from recrawl.evaluate.contenders import contender, predictor_named
 from recrawl.evaluate.intervals import N_REPLICATES, Interval
-from recrawl.evaluate.pieces import Population, Tell, adapted, each, measured_days, nobody
+from recrawl.evaluate.pieces import Population, Tell, adapted, counted, each, measured_days, nobody
 from recrawl.evaluate.sample import held_in_memory
 from recrawl.model import Bools, Floats, Ints
 from recrawl.simulate.columns import Known
@@ -95,6 +95,7 @@ class Forecasting:
             "max_gap_s": self.ask.max_gap_s,
             "draws": self.ask.n_draws,
             "seed": self.ask.seed,
+            "changes": self.ask.changes,
             "resampled_by": self.grouped_by,
             "notes": list(self.notes),
             "rows": [row.document() for row in self.rows],
@@ -108,6 +109,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell, *, predictors: 
     held = held_in_memory(corpus, ask, notes)
     if held is None or not any(len(window.rows) for window in held.windows):
         raise nobody(corpus, ask.days)
+    notes += counted(corpus)
     days = measured_days(held.windows, notes)
     lock, done = Lock(), list[str]()
 

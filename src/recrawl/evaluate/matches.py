@@ -94,6 +94,7 @@ class Peers:
             "max_gap_s": self.ask.max_gap_s,
             "draws": self.ask.n_draws,
             "seed": self.ask.seed,
+            "changes": self.ask.changes,
             "resampled_by": self.grouped_by,
             "measure": aim(self.ask.goal)[0],
             "won": self.n_won,

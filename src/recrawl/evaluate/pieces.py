@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from recrawl.corpora.opened import Histories
+from recrawl.corpora.significant import SignificantCorpus
 from recrawl.errors import BadInputError
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.intervals import groups_of
@@ -110,6 +111,11 @@ def adapted(corpus: Histories, ask: Ask) -> tuple[Ask, list[str]]:
             "and each change counts from the look that found it."
         )
     return ask, notes
+
+
+def counted(corpus: Histories) -> list[str]:
+    """What there is to say of changes that do not count; it is known when they were read."""
+    return corpus.said() if isinstance(corpus, SignificantCorpus) else []
 
 
 def measured_days(windows: Sequence[Window], notes: list[str]) -> float:

@@ -17,7 +17,7 @@ from recrawl.evaluate.contenders import DEFAULT_PREDICTOR, PRICED
 from recrawl.evaluate.intervals import Interval, interval
 from recrawl.evaluate.measures import Score, mean_score
 from recrawl.evaluate.passes import NEAR, Passes
-from recrawl.evaluate.pieces import Tell, adapted, measured_days, nobody, uneven
+from recrawl.evaluate.pieces import Tell, adapted, counted, measured_days, nobody, uneven
 from recrawl.evaluate.possible import Possible, known_mean
 from recrawl.evaluate.sums import curve, draws_of, over_time
 from recrawl.model import Floats
@@ -89,6 +89,7 @@ class Simulation:
             "budget_per_day": self.ask.budget_per_day,
             "draws": self.ask.n_draws,
             "seed": self.ask.seed,
+            "changes": self.ask.changes,
             "rank": self.ask.rank,
             "resampled_by": self.grouped_by,
             "notes": list(self.notes),
@@ -112,6 +113,7 @@ def simulate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Simulation:
     if run.sample is None or not run.n_population.any():
         raise nobody(corpus, ask.days)
     windows = run.sample.windows
+    notes += counted(corpus)
     days = measured_days(windows, notes)
     notes += uneven(run.n_population)
     n_visits, why = _allowed(run, [window.days for window in windows])

@@ -19,7 +19,7 @@ from recrawl.evaluate.contenders import contender
 from recrawl.evaluate.findings import Caught, findings
 from recrawl.evaluate.intervals import Interval, interval
 from recrawl.evaluate.measures import Score, mean_score, measure
-from recrawl.evaluate.pieces import Piece, Tell, adapted, each, measured_days, nobody, pieces, uneven
+from recrawl.evaluate.pieces import Piece, Tell, adapted, counted, each, measured_days, nobody, pieces, uneven
 from recrawl.evaluate.protocol import Window
 from recrawl.evaluate.report.figures import Finding
 from recrawl.evaluate.sums import N_SLICES, Sums, curve, draws_of, over_time, ratio, so_far
@@ -97,6 +97,7 @@ class Umbrich:
             "max_gap_s": self.ask.max_gap_s,
             "draws": self.ask.n_draws,
             "seed": self.ask.seed,
+            "changes": self.ask.changes,
             "resampled_by": self.grouped_by,
             "notes": list(self.notes),
             "rows": [row.document() for row in self.rows],
@@ -124,6 +125,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Umbrich:
                 held[draw] = sums if before is None else before.plus(sums)
             share = (draw + 1) / ask.n_draws * len(piece.traces) / max(len(corpus), 1)
             tell(piece.share + share, f"draw {draw + 1} of {ask.n_draws}")
+    notes += counted(corpus)
     days = measured_days(windows, notes)
     notes += uneven(n_population)
     keys = [

@@ -157,6 +157,37 @@ def why_not(one: Grouping) -> str:
     return "; ".join(reasons)
 
 
+def sizes_said(n: Ints, k: int) -> str:
+    """How k classes of equal size came out; equal rates had to stay together.
+
+    >>> sizes_said(np.array([33, 34, 33]), 3)
+    '3 of equal size'
+    >>> sizes_said(np.array([70, 30]), 3)
+    '2 of as equal size as can be (not 3: many rates are equal, and stay together)'
+    """
+    if len(n) < k:
+        return f"{len(n)} of as equal size as can be (not {k}: many rates are equal, and stay together)"
+    if n.max() > n.min() + 1:
+        return f"{k} of as equal size as can be (many rates are equal, and stay together)"
+    return f"{k} of equal size"
+
+
+def p_own(made: Classes, per_day: Floats, log_error: Floats) -> float:
+    """The mean probability that a resource is of the class that its estimated rate puts it into, where the
+    logarithm of the rate lies about the estimate's as a bell with this standard error."""
+    bounds = np.concatenate([[np.inf], made.bounds, [0.0]])
+    own = made.of(per_day)
+    with np.errstate(divide="ignore"):
+        ends = [np.log(bounds[own + k]) - np.log(per_day) for k in (0, 1)]
+    below = [_bell(away / np.maximum(log_error, 1e-9)) for away in ends]
+    return float((below[0] - below[1]).mean())
+
+
+def _bell(z: Floats) -> Floats:
+    """The share of a bell below z, to a hundredth."""
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(1.702 * z, -700.0, 700.0))))
+
+
 class _Line:
     """Different rates in rising order, with how many have each."""
 

@@ -52,6 +52,20 @@ class Histories:
     def sums(self, value: Floats) -> Floats:
         return np.bincount(self.row, weights=value, minlength=self.n).astype(np.float64)
 
+    def pick(self, rows: Ints) -> Histories:
+        """The visits of some resources, numbered anew."""
+        place = np.full(self.n, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        own = place[self.row]
+        kept = own >= 0
+        return Histories(
+            n=len(rows),
+            row=own[kept],
+            gap_s=self.gap_s[kept],
+            changed=self.changed[kept],
+            after_s=self.after_s[kept],
+        )
+
 
 def histories(seen: Seen) -> tuple[Histories, Ints]:
     """The same visits, and the resources' ids by row."""

@@ -10,9 +10,9 @@ to the whole, and the whole close to the default.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp, log
+from math import exp, log, nan
 from math import lgamma as log_gamma
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -38,6 +38,15 @@ class Grounded(Protocol):
     """A predictor that begins from priors and can be given others; the loop keeps it on the newest."""
 
     def ground(self, priors: Priors) -> None: ...
+
+
+class Ratio(NamedTuple):
+    """How a model of first sights says that rates lie about its hunches: as multiples of them, in a Gamma
+    distribution."""
+
+    shape: float
+    scale: float
+    proven: bool = False  # by visits of sites that were held out, beyond a standard error
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +82,21 @@ def fitted(
 ) -> Priors:
     """Priors for what these histories are a sample of; `group` has one number for each resource, 0 for those
     of no group. Shape and scale are the default, for where there is little to go by."""
-    default = Priors(shape=shape, scale_s=scale_days * DAY_S, fitted_at=now)
     if not len(seen):
-        return default
-    likelihood = likelihoods(seen, _PER_DAY / DAY_S)
+        return Priors(shape=shape, scale_s=scale_days * DAY_S, fitted_at=now)
+    return fitted_to(laid_out(seen), group, shape=shape, scale_days=scale_days, now=now)
+
+
+def laid_out(seen: Histories) -> Floats:
+    """The logarithm of the likelihood of each resource's visits over all rates that are tried: whoever fits
+    several times does this once."""
+    return likelihoods(seen, _PER_DAY / DAY_S)
+
+
+def fitted_to(
+    likelihood: Floats, group: Ints, *, shape: float, scale_days: float, now: float = nan
+) -> Priors:
+    """The same for histories that are laid out; there must be some."""
     coarse = _grid(np.log(_SHAPES), np.log(_MEANS))
     numbers, rows = np.unique(group, return_inverse=True)
     by_group = _foretold(likelihood, coarse, rows, len(numbers))
@@ -94,7 +114,7 @@ def fitted(
         group=own[0],
         shapes=own[1],
         scales_s=own[2],
-        n_resources=seen.n,
+        n_resources=len(likelihood),
         fitted_at=now,
     )
 
@@ -108,7 +128,11 @@ def scaled(seen: Histories, per_day: Floats) -> Histories:
 
 def foretold(seen: Histories, shape: Floats, scale_s: Floats) -> Floats:
     """The logarithm of the probability that each resource's visits have under a prior of its own."""
-    likelihood = likelihoods(seen, _PER_DAY / DAY_S)
+    return foretold_of(laid_out(seen), shape, scale_s)
+
+
+def foretold_of(likelihood: Floats, shape: Floats, scale_s: Floats) -> Floats:
+    """The same of histories that are laid out."""
     top = likelihood.max(axis=1)
     weights = _weights(_Tried(np.log(shape), np.log(shape / scale_s * DAY_S)))
     given = (np.exp(likelihood - top[:, None]) * weights.T).sum(axis=1)

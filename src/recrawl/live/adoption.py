@@ -17,7 +17,7 @@ from recrawl.contracts import Predictor
 from recrawl.finding import Chain, Finding, seen_in, stepped
 from recrawl.live.ground import Down, Ground
 from recrawl.live.judgement import Judgement, judged
-from recrawl.model import Changed, Fetch, Lease, Plan, Resource, Snapshot, Standing, Version, Visit
+from recrawl.model import Bag, Changed, Fetch, Lease, Plan, Resource, Snapshot, Standing, Version, Visit
 
 N_TOGETHER = 256
 MOST_BYTES = 16 << 20  # of bodies between two transactions
@@ -68,6 +68,7 @@ class Past:
     standing: Standing = field(default_factory=Standing)  # the same, with what waits
     waiting: list[Down] = field(default_factory=list)
     copy: tuple[str, Snapshot] | None = None  # the newest version's digest and content
+    base: Bag | None = None  # the words of the last one that counted
     lost: bool = False  # somebody visited it meanwhile
     n_lost: int = 0  # what could not be recorded for that
 
@@ -75,11 +76,17 @@ class Past:
         # what had been planned when the visit was made, nobody knows
         standing = replace(standing, due_at=nan)
         return Lease(
-            resource=self.resource, standing=standing, token=0, claimed_at=self.opened_at, until_at=inf
+            resource=self.resource,
+            standing=standing,
+            token=0,
+            claimed_at=self.opened_at,
+            until_at=inf,
+            base=self.base,
         )
 
-    def begin(self, gap: int, standing: Standing) -> None:
+    def begin(self, gap: int, standing: Standing, base: Bag | None) -> None:
         self.gap, self.recorded, self.standing, self.copy = gap, standing, standing, None
+        self.base = base
 
     def room_for(self, at: float) -> bool:
         """Whether no recorded visit speaks of that moment."""
@@ -143,7 +150,7 @@ class Adopter:
         if gap != past.gap:
             if past.waiting:
                 self.flush()
-            past.begin(gap, self._standing(past, gap, at))
+            past.begin(gap, self._standing(past, gap, at), self._loop.store.base(past.resource.id, at))
         return past.standing.version
 
     def take(self, past: Past, fetch: Fetch, fetch_id: str) -> None:
@@ -160,6 +167,8 @@ class Adopter:
         past.standing = stepped(_finding(lease, fetch, judgement, kept))
         if kept and not kept[0].flag:
             past.copy = (kept[0].digest, _snapshot(kept[0], fetch))
+        if judgement.bag is not None and judgement.bag.base:
+            past.base = judgement.bag
         self._n_visits += 1
         self._n_bytes += len(fetch.body)
         if self._n_visits >= N_TOGETHER or self._n_bytes >= MOST_BYTES:
@@ -221,7 +230,8 @@ class Adopter:
             signals = self._loop.store.signals(past.resource.id)
             hunch = past.present.hunch_per_day, past.present.hunch_gap_s
             key = past.resource.id
-            told = seen_in(both, {key: past.resource.host_id}, signals, {key: hunch})
+            changes = {key: past.resource.effective.changes}
+            told = seen_in(both, {key: past.resource.host_id}, signals, {key: hunch}, changes)
         return Chain(findings=tuple(findings), present=past.present, plan=past.plan, told=told)
 
     def _judged(self, past: Past, fetch: Fetch, fetch_id: str) -> Judgement:
@@ -250,6 +260,7 @@ def _finding(lease: Lease, fetch: Fetch, judgement: Judgement, versions: tuple[V
         last_modified=fetch.header("last-modified"),
         noise=judgement.noise,
         sight=judgement.sight,
+        bag=judgement.bag,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from recrawl.contracts import Detector
 from recrawl.detect.choose import START_BYTES
-from recrawl.model import SILENCE, Kind, Lease, Lens, Noise, Sight, Snapshot, Telling, Version, Visit
+from recrawl.model import SILENCE, Bag, Kind, Lease, Lens, Noise, Sight, Snapshot, Telling, Version, Visit
 
 FALLBACK = "text"
 
@@ -33,6 +33,8 @@ class Judgement:
     wants_repeat: bool = False  # a second look, moments later, would tell change from noise
     tells: tuple[Telling, ...] = ()  # what it tells of others
     sight: Sight | None = None  # the first that was taken of the resource
+    links: tuple[str, ...] = ()  # where that saw it link to
+    bag: Bag | None = None  # the words of `version`, where that is new and has some
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,8 @@ class Ground:
             noise=judgement.noise,
             tells=judgement.tells,
             sight=judgement.sight,
+            links=judgement.links,
+            bag=judgement.bag,
         )
 
     def archived(self, fetch: Fetch, judgement: Judgement, held: dict[str, Version]) -> tuple[Version, ...]:
@@ -137,7 +139,7 @@ class Ground:
 
 def _unarchived(lease: Lease, fetch: Fetch, judgement: Judgement) -> Down:
     """The resource was removed or erased meanwhile: nothing of what came back is kept."""
-    return lease, fetch, replace(judgement, version=None, same_as=None, sight=None)
+    return lease, fetch, replace(judgement, version=None, same_as=None, sight=None, links=(), bag=None)
 
 
 @contextmanager

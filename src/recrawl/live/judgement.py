@@ -48,7 +48,8 @@ def judged(
     bench = Bench(detectors, choose, load)
     judgement = _judged(lease, fetch, _visit(lease, fetch, fetch_id), bench, repeat)
     if judgement.visit.outcome is Outcome.OK and wanted(lease) and not judgement.wants_repeat:
-        judgement = replace(judgement, sight=sight_of(lease, fetch))
+        sight, links = sight_of(lease, fetch)
+        judgement = replace(judgement, sight=sight, links=links)
     if not fetch.unverified:
         return judgement
     evidence = f"{judgement.visit.evidence} (the server's certificate was not verified)"

@@ -291,7 +291,7 @@ class Runner:
                 await self._call(self.loop.release, left, now, now + rest_s)
             if self._grounded:
                 await self._call(self.loop.release, self._grounded, now, now)
-            await self._call(self.loop.finish)
+            await self._call(self.loop.finish, wait=not self._stopping.is_set())  # no lesson delays a stop
         except RecrawlError as problem:  # they end by themselves, later
             self._problem = self._problem or problem
 

@@ -7,7 +7,7 @@ from math import isnan, nan
 from recrawl.model import Fetch, Lease, Sight
 from recrawl.parse import charset
 from recrawl.parse.pool import ParseFailed
-from recrawl.parse.sights import page_sight
+from recrawl.parse.sights import page_look
 
 
 def wanted(lease: Lease) -> bool:
@@ -15,21 +15,24 @@ def wanted(lease: Lease) -> bool:
     return isnan(lease.standing.sight_at)
 
 
-def sight_of(lease: Lease, fetch: Fetch) -> Sight | None:
-    """None where the content cannot be read so closely; the next visit may try again."""
+def sight_of(lease: Lease, fetch: Fetch) -> tuple[Sight | None, tuple[str, ...]]:
+    """With the addresses on the same site that it links to. None where the content cannot be read so closely;
+    the next visit may try again."""
     headers: dict[str, str] = {}
     for written, value in fetch.headers:
         name = written.lower()
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    depth = lease.resource.depth
-    values = page_sight(
+    known = lease.resource
+    look = page_look(
         fetch.body,
         charset.said(fetch.header("content-type")),
         fetch.url,
         headers,
         fetch.ended_at,
-        depth=nan if depth is None else float(depth),
+        depth=nan if known.depth is None else float(known.depth),
+        changefreq=known.changefreq,
+        lastmod_at=nan if known.lastmod_at is None else known.lastmod_at,
     )
-    if isinstance(values, ParseFailed):
-        return None
-    return Sight(resource_id=lease.resource.id, at=fetch.ended_at, values=values)
+    if isinstance(look, ParseFailed):
+        return None, ()
+    return Sight(resource_id=known.id, at=fetch.ended_at, values=look.values), look.links

@@ -21,6 +21,7 @@ from recrawl.live.bench import Bench, Judgement, named, plain
 from recrawl.live.snapshots import snapshot_of, version_of
 from recrawl.live.tellings import may_tell, tells
 from recrawl.live.wording import told
+from recrawl.live.words import first_bag, tested
 from recrawl.model import (
     HOUR_S,
     Changed,
@@ -143,7 +144,7 @@ def _new(case: _Case, after: Snapshot, version: Version, noise: Noise) -> Judgem
         visit = told(case.visit, Verdict(changed=Changed.YES, magnitude=1.0, evidence="it is back"))
     if noise.alias or noise.n_stayed:  # the alias was that of what stood there before it went
         noise = replace(noise, alias="", n_stayed=0)
-    return Judgement(visit=visit, version=version, noise=noise)
+    return Judgement(visit=visit, version=version, noise=noise, bag=first_bag(case.detector, after, version))
 
 
 def _compared(
@@ -155,7 +156,9 @@ def _compared(
         if case.lease.standing.n_failures >= N_TRIES:
             # Whether it changed nobody will ever know; what comes next can be held against this one.
             visit = replace(case.visit, evidence=f"{verdict.evidence}; this copy takes its place")
-            return Judgement(visit=visit, version=version, noise=replace(noise, alias="", n_stayed=0))
+            noise = replace(noise, alias="", n_stayed=0)
+            bag = first_bag(case.detector, after, version)
+            return Judgement(visit=visit, version=version, noise=noise, bag=bag)
         return _unread(case.visit, version, noise, verdict.evidence)
     parts: Sequence[Part] = ()
     if case.masking and isinstance(earlier, Snapshot):
@@ -196,10 +199,12 @@ def _compared(
         verdict = replace(verdict, evidence=f"an earlier content is back: {verdict.evidence}")
     noise = noises.changed(noise, was, parts, returned=returned)
     noise = replace(turns.settled(noise, was, version.fingerprint), alias="")
+    verdict, bag = tested(verdict, case.lease.base, earlier, after, version, case.detector)
     visit = told(case.visit, verdict)
     return Judgement(
         visit=visit,
         version=version,
+        bag=bag,
         noise=noise,
         wants_repeat=wants_repeat,
         tells=tells(case.detector, earlier, after, visit),

@@ -5,10 +5,13 @@ of a million. It becomes an aware datetime only where a person or a file format 
 "not known" and stands only where the field says so.
 """
 
+from recrawl.model.bag import BAG_FORMAT, Bag
+from recrawl.model.bags import Bags
 from recrawl.model.body import Body, digest, pieces
 from recrawl.model.classes import TABLE_2, TABLE_4, RateClass
 from recrawl.model.columns import (
     Batch,
+    Bits,
     Bools,
     Bytes8,
     Floats,
@@ -20,11 +23,14 @@ from recrawl.model.columns import (
     recent_bits,
 )
 from recrawl.model.fetch import FORM_AGAIN, Access, Failure, Fetch, Header, Hop, Outcome, Request
+from recrawl.model.kin import KinTable
 from recrawl.model.lens import CLEAR, SILENCE, Learned, Lens, Mask, Noise, Part, Suspicion
 from recrawl.model.paces import Hosts, Planned, Took
+from recrawl.model.packs import WORD_BITS, packed, unpacked
 from recrawl.model.priors import Priors
 from recrawl.model.resource import (
     GLOBAL,
+    Changes,
     Effective,
     Kind,
     Manner,
@@ -53,6 +59,7 @@ from recrawl.model.visit import (
 from recrawl.model.withdrawal import Erasure, Moved, Replacement
 
 __all__ = [
+    "BAG_FORMAT",
     "CLEAR",
     "DAY_S",
     "FEATURES",
@@ -64,13 +71,18 @@ __all__ = [
     "SILENCE",
     "TABLE_2",
     "TABLE_4",
+    "WORD_BITS",
     "Access",
     "Adoption",
+    "Bag",
+    "Bags",
     "Batch",
+    "Bits",
     "Body",
     "Bools",
     "Bytes8",
     "Changed",
+    "Changes",
     "Completion",
     "Effective",
     "Erasure",
@@ -84,6 +96,7 @@ __all__ = [
     "Hosts",
     "Hunch",
     "Ints",
+    "KinTable",
     "Kind",
     "Learned",
     "Lease",
@@ -121,7 +134,9 @@ __all__ = [
     "Visit",
     "column",
     "digest",
+    "packed",
     "pieces",
     "recent_bits",
     "settled",
+    "unpacked",
 ]

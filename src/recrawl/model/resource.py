@@ -23,6 +23,13 @@ class Kind(StrEnum):
     FILE = "file"  # bytes: every bit counts
 
 
+class Changes(StrEnum):
+    """What counts as a change: what is learned from, planned for and counted. All are archived."""
+
+    ANY = "any"
+    SIGNIFICANT = "significant"  # and what nobody can test for that: a page that is gone, a file of bytes
+
+
 class ScopeKind(StrEnum):
     """Where a setting can be said, from the nearest to the widest."""
 
@@ -71,6 +78,7 @@ class Settings:
     paused: bool | None = None
     allow_private: bool | None = None
     manner: Manner | None = None
+    changes: Changes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +92,7 @@ class Effective:
     paused: bool = False
     allow_private: bool = False
     manner: Manner = field(default_factory=Manner)
+    changes: Changes = Changes.ANY
 
 
 def settled(layers: Iterable[Settings]) -> Effective:
@@ -122,6 +131,8 @@ class NewResource:
     settings: Settings = field(default_factory=Settings)
     tags: tuple[str, ...] = ()
     depth: int | None = None  # where it was found by following links: how many led there, the start being 1
+    changefreq: str = ""  # what a sitemap says: how often it changes, one of `CHANGEFREQ`
+    lastmod_at: float | None = None  # and when it last did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,3 +148,5 @@ class Resource:
     effective: Effective = field(default_factory=Effective)  # after inheritance
     tags: tuple[str, ...] = ()
     depth: int | None = None  # as above, by the shortest way that was found
+    changefreq: str = ""  # as above, what was said last before anybody looked at it closely
+    lastmod_at: float | None = None

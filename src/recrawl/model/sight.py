@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SIGHT_FORMAT = 1  # of `FEATURES`: one more whenever a column comes, goes or means something else
+# How often something changes, as sitemaps have it.
+CHANGEFREQ = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature("schema_product", "1: one of them is a product, an offer or a review"),
     Feature("schema_event", "1: one of them is an event, a posting in a forum, a question or a live report"),
     Feature("schema_body", "1: one of them is an organisation, a person or a place"),
-    # What a sitemap says of it; known where somebody looked.
+    # What a sitemap says of it; known where it was added by one, and of lastmod where a feed told of it, too.
     Feature("changefreq", "0 always, 1 hourly, 2 daily, 3 weekly, 4 monthly, 5 yearly, 6 never"),
     Feature("lastmod_days", "age of lastmod", wide=True),
     # The URL.
@@ -100,9 +102,12 @@ FEATURES: tuple[Feature, ...] = (
     Feature("url_program", "1: the file name ends like a program: .php, .aspx, .jsp, .cgi …"),
     Feature("url_data", "1: the file name ends like data: .json, .csv, .xml, .rdf …"),
     Feature("url_document", "1: the file name ends like a document: .pdf, .docx, .txt …"),
-    # The graph of collected links, counted for all of it at once.
-    Feature("in_links", "collected pages that link to it", wide=True),
-    Feature("page_rank", "its PageRank among the collected pages, as a multiple of their mean", wide=True),
+    # The graph of links between what is watched. A sight keeps the first as it was then; for a model both are
+    # counted anew.
+    Feature("in_links", "watched pages that link to it", wide=True),
+    Feature(
+        "page_rank", "its PageRank among watched pages with links, as a multiple of their mean", wide=True
+    ),
 )
 
 _COLUMNS = {feature.name: place for place, feature in enumerate(FEATURES)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import inf, nan
 
+from recrawl.model.bag import Bag
 from recrawl.model.fetch import Outcome
 from recrawl.model.lens import SILENCE, Noise
-from recrawl.model.resource import Resource
+from recrawl.model.resource import Changes, Resource
 from recrawl.model.sight import Hunch, Sight
 from recrawl.model.signal import Telling
 from recrawl.model.verdict import Changed
@@ -44,6 +45,11 @@ class Visit:
     def informative(self) -> bool:
         """Whether it moves `since_at` on."""
         return self.outcome.informative
+
+    def counted(self, changes: Changes) -> Changed:
+        """Whether it found a change, where these are what counts. What was never tested counts as any."""
+        slight = self.changed is Changed.YES and self.significant is False
+        return Changed.NO if slight and changes is Changes.SIGNIFICANT else self.changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +144,7 @@ class Lease:
     claimed_at: float
     until_at: float
     n_host_failures: int = 0  # in a row, up to now: how often the host itself was in trouble
+    base: Bag | None = None  # what the words of a new version are held against
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +173,8 @@ class Completion:
     sight: Sight | None = None  # takes the place of an earlier one
     hunch: Hunch | None = None  # what `model` expects of it since this visit
     model: str = ""
-    links: tuple[int, ...] = ()  # watched resources that it links to
+    links: tuple[str, ...] = ()  # where it links to; those are kept that are watched
+    bags: tuple[Bag, ...] = ()  # the words of `versions`, where they have some
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,3 +189,4 @@ class Adoption:
     standing: Standing  # where it stands with them
     plan: Plan
     sight: Sight | None = None  # where it had none
+    bags: tuple[Bag, ...] = ()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import nan
 
 from recrawl.model import DAY_S, Body
-from recrawl.parse import dates
+from recrawl.parse import charset as charsets
+from recrawl.parse import dates, html
 
+MOST_DATA_BYTES = html.TAME_BYTES  # of what is no page: so much of it is searched for dates, in this process
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age\s*=\s*\"?([0-9]{1,10})", re.IGNORECASE)
 _UNCACHED = re.compile(r"(?:^|[,\s])no-(?:store|cache)\b", re.IGNORECASE)
 _SECONDS = re.compile(r"[0-9]{1,10}")
@@ -85,6 +87,21 @@ def header_features(headers: Mapping[str, str], now: float) -> dict[str, float]:
         "cookies": float("set-cookie" in said),
         "modified_days": age_days(dates.instant(said.get("last-modified", "")), now),
     }
+
+
+def data_features(body: Body, charset: str | None, media: str, now: float) -> dict[str, float]:
+    """What there is to know of content that is no page, without parsing it."""
+    if media == "other":
+        return {}
+    named = list(dates.in_text(charsets.text(body[:MOST_DATA_BYTES], charset)))
+    told = {"dates": float(len(named)), "newest_days": newest_days(named, now)}
+    return told | ({"text_bytes": float(len(body))} if media in ("json", "csv", "plain") else {})
+
+
+def newest_days(instants: Iterable[float], now: float) -> float:
+    """The age of the newest of those that are not in the future."""
+    past = [at for at in instants if at <= now]
+    return (now - max(past)) / DAY_S if past else nan
 
 
 def age_days(at: float, now: float) -> float:

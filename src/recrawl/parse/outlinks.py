@@ -15,12 +15,15 @@ from recrawl.parse import html
 from recrawl.parse.pool import ParseFailed, shared
 from recrawl.urls import MAX_URL_BYTES, joined
 
+AGENT = "recrawl"  # the name by which a page may mean us, unless somebody calls us otherwise
 MOST_LINKS = 6_000  # different addresses, the first ones
 MOST_ELEMENTS = 60_000  # that are looked at for them
 
 _FOLLOWED = "a[href], area[href], iframe[src], frame[src]"
 _FORBIDDING = frozenset({"nofollow", "none"})
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.\-]{0,30}:", re.IGNORECASE)
+_PLAIN = re.compile(r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)+/?|/")  # a path in canonical form
+_MOST_PLAIN = 1_000  # characters
 _IGNORED = re.compile(r"[\t\n\r]")  # by browsers, within a URL
 # Rules of an X-Robots-Tag that have a colon themselves; before any other one stands a crawler's name.
 _WITH_COLON = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
@@ -35,7 +38,7 @@ class Outlink:
 
 
 def outlinks(
-    body: Body, charset: str | None, url: str, headers: Iterable[Header] = (), *, agent: str = "recrawl"
+    body: Body, charset: str | None, url: str, headers: Iterable[Header] = (), *, agent: str = AGENT
 ) -> tuple[Outlink, ...] | ParseFailed:
     """The links of an HTML document that came from `url`, in its order, or why it cannot be read.
 
@@ -52,7 +55,7 @@ def outlinks(
 def found(body: bytes, charset: str | None, url: str, agent: str, nofollow: bool) -> tuple[Outlink, ...]:
     """As `outlinks`, here and now, for as long as it takes; with `nofollow` none may be followed."""
     tree = LexborHTMLParser(charsets.text(body, charset))
-    every = nofollow or any(_asks(node, agent) for node in tree.css("meta[name][content]"))
+    every = nofollow or any(asks(node, agent) for node in tree.css("meta[name][content]"))
     base = _base(tree, url)
     known: dict[str, str | None] = {}  # what was written, and where it leads
     links: dict[str, Outlink] = {}
@@ -92,7 +95,29 @@ def forbids(headers: Iterable[Header], agent: str) -> bool:
     return False
 
 
-def _asks(meta: LexborNode, agent: str) -> bool:
+def resolved(written: Iterable[str], url: str, base: str = "") -> tuple[str, ...]:
+    """Where links of the document at `url` lead, each place once, in canonical form, the first ones; not to
+    itself. `base` is what its base element says."""
+    place = (_led(url, base) if base else None) or url
+    origin = (_led(place, "/") or place).rstrip("/")
+    found: dict[str, None] = {}
+    for link in dict.fromkeys(written):
+        path = link.removeprefix(origin)
+        if len(path) <= _MOST_PLAIN and _PLAIN.fullmatch(path):
+            target: str | None = (
+                f"{origin}{path}"  # as it is, and most are: the long way takes ten times as long
+            )
+        else:
+            target = None if not link or link.startswith("#") else _led(place, link)
+        if target is not None and target != url:
+            found[target] = None
+            if len(found) == MOST_LINKS:
+                break
+    return tuple(found)
+
+
+def asks(meta: LexborNode, agent: str) -> bool:
+    """Whether a meta element asks everybody, or us, to follow no link."""
     said = meta.attributes
     if (said.get("name") or "").strip().lower() not in ("robots", agent):
         return False

@@ -10,13 +10,12 @@ from math import nan
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from recrawl.model import DAY_S, FEATURES, Body
-from recrawl.parse import addresses, answers, dates, html
+from recrawl.model import FEATURES, Body
+from recrawl.model.sight import CHANGEFREQ
+from recrawl.parse import addresses, answers, dates, html, outlinks
 from recrawl.parse import charset as charsets
 from recrawl.parse.pool import ParseFailed, shared
 
-MOST_DATA_BYTES = html.TAME_BYTES  # of what is no page: so much of it is searched for dates, in this process
-_CHANGEFREQ = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _COUNTED = {
     "images": ("img",),
@@ -61,7 +60,23 @@ _COMMENTS = (
 _NAMING_COMMENTS = (b"comment", b"disqus")
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One value for each of `FEATURES`; NaN: not known, or there is no such thing in this content."""
+
+    values: tuple[float, ...]
+    links: tuple[str, ...] = ()  # addresses on the same site that may be followed
+
+
 def page_sight(
+    body: Body, charset: str | None, url: str, headers: Mapping[str, str], now: float
+) -> tuple[float, ...] | ParseFailed:
+    """The values of a look at a page of which nothing else is known."""
+    look = page_look(body, charset, url, headers, now)
+    return look if isinstance(look, ParseFailed) else look.values
+
+
+def page_look(
     body: Body,
     charset: str | None,
     url: str,
@@ -71,10 +86,8 @@ def page_sight(
     depth: float = nan,
     changefreq: str = "",
     lastmod_at: float = nan,
-) -> tuple[float, ...] | ParseFailed:
-    """One value for each of `FEATURES`; NaN: not known, or there is no such thing in this content.
-
-    `charset` is what the Content-Type header said. No headers at all means that nobody kept them. `depth`
+) -> Look | ParseFailed:
+    """`charset` is what the Content-Type header said. No headers at all means that nobody kept them. `depth`
     is known from collecting, `changefreq` and `lastmod_at` from a sitemap.
     """
     said = {name.lower(): value for name, value in headers.items()}
@@ -85,28 +98,32 @@ def page_sight(
         **answers.media_features(media),
         "bytes": float(len(body)),
         "depth": depth,
-        "changefreq": float(_CHANGEFREQ.index(changefreq)) if changefreq in _CHANGEFREQ else nan,
+        "changefreq": float(CHANGEFREQ.index(changefreq)) if changefreq in CHANGEFREQ else nan,
         "lastmod_days": answers.age_days(lastmod_at, now),
     }
+    links: tuple[str, ...] = ()
     if media == "html":
         if (large := html.too_large(body)) is not None:
             return large
         whole = bytes(body)
-        site = addresses.site(url)
+        shy = outlinks.forbids(said.items(), outlinks.AGENT)
         if html.tame(whole):
-            look: dict[str, float] | ParseFailed = looked(whole, charset, site, now)
+            look: tuple[dict[str, float], tuple[str, ...]] | ParseFailed = looked(whole, charset, url, now)
         else:
-            look = shared().run(looked, whole, charset, site, now)
+            look = shared().run(looked, whole, charset, url, now)
         if isinstance(look, ParseFailed):
             return look
-        known |= look
+        known |= look[0]
+        links = () if shy else look[1]
     elif media:
-        known |= _data(body, charset, media, now)
-    return tuple(known.get(feature.name, nan) for feature in FEATURES)
+        known |= answers.data_features(body, charset, media, now)
+    return Look(tuple(known.get(feature.name, nan) for feature in FEATURES), links)
 
 
-def looked(body: bytes, charset: str | None, site: str, now: float) -> dict[str, float]:
-    """What an HTML page shows, here and now, for as long as it takes. `site` is whose it is."""
+def looked(
+    body: bytes, charset: str | None, url: str, now: float
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """What an HTML page shows, and the links within its site; here and now, for as long as it takes."""
     source = charsets.text(body, charset).encode("utf-8", "replace")
     lowered = source.lower()
     tree = LexborHTMLParser(source)
@@ -115,10 +132,12 @@ def looked(body: bytes, charset: str | None, site: str, now: float) -> dict[str,
     n_text = len(text.encode("utf-8", "replace"))
     words = text.split(" ") if text else []
     named = list(dates.in_text(text))
-    n_internal, n_external = _leading(seen, site)
+    internal, n_internal, n_external = _leading(seen, addresses.site(url))
+    shy = any(outlinks.asks(node, outlinks.AGENT) for node in seen.robots)
+    links = () if shy else outlinks.resolved(internal, url, seen.base)
     told = {name: float(sum(seen.tags[tag] for tag in tags)) for name, tags in _COUNTED.items()}
     types = {name.lower() for name in seen.types}
-    return told | {
+    features = told | {
         "links": float(len(seen.links)),
         "emails": float(len(seen.emails | _emails(words))),
         "text_bytes": float(n_text),
@@ -129,9 +148,9 @@ def looked(body: bytes, charset: str | None, site: str, now: float) -> dict[str,
         "words": float(len(words)),
         "text_share": n_text / len(source) if source else nan,
         "dates": float(len(named)),
-        "newest_days": _newest([*named, *seen.times, *seen.published, *seen.revised], now),
-        "published_days": _newest(seen.published, now),
-        "revised_days": _newest(seen.revised, now),
+        "newest_days": answers.newest_days([*named, *seen.times, *seen.published, *seen.revised], now),
+        "published_days": answers.newest_days(seen.published, now),
+        "revised_days": answers.newest_days(seen.revised, now),
         "feed_link": float(seen.feed),
         "canonical": float(seen.canonical),
         "viewport": float("viewport" in seen.metas),
@@ -146,6 +165,7 @@ def looked(body: bytes, charset: str | None, site: str, now: float) -> dict[str,
             for name, group in _GROUPS.items()
         },
     }
+    return features, links
 
 
 @dataclass(slots=True)
@@ -154,6 +174,8 @@ class _Seen:
 
     tags: Counter[str] = field(default_factory=Counter)
     links: list[str] = field(default_factory=list)
+    unfollowed: set[str] = field(default_factory=set)  # of those
+    robots: list[LexborNode] = field(default_factory=list)
     emails: set[str] = field(default_factory=set)
     base: str = ""
     language: str = ""
@@ -188,6 +210,8 @@ def _read(seen: _Seen, tag: str, node: LexborNode) -> None:
             if "href" in said:
                 link = said["href"] or ""
                 seen.links.append(link)
+                if "nofollow" in (said.get("rel") or "").lower():
+                    seen.unfollowed.add(link)
                 if link.lstrip()[:7].lower() == "mailto:":
                     _mail(seen, link)
         case "html":
@@ -201,6 +225,8 @@ def _read(seen: _Seen, tag: str, node: LexborNode) -> None:
         case "meta":
             name = (said.get("name") or said.get("property") or said.get("http-equiv") or "").strip().lower()
             seen.metas.add(name)
+            if name in ("robots", outlinks.AGENT):
+                seen.robots.append(node)
             _dated(seen, name, said.get("content"))
         case "script":
             if "ld+json" in (said.get("type") or "").lower():
@@ -257,24 +283,13 @@ def _text(tree: LexborHTMLParser, lowered: bytes) -> str:
     return " ".join("\n".join(["" if title is None else title.text(), *lines]).split())
 
 
-def _leading(seen: _Seen, site: str) -> tuple[float, float]:
-    """How many links lead to the same site and to others; not known for a page of no site."""
+def _leading(seen: _Seen, site: str) -> tuple[list[str], float, float]:
+    """Which links lead to the same site and may be followed; how many lead there, and how many to others:
+    not known for a page of no site."""
     if not site:
-        return nan, nan
+        return [], nan, nan
     base = addresses.site(seen.base) or site
-    leads = Counter(addresses.external(link, site, base) for link in seen.links)
-    return float(leads[False]), float(leads[True])
-
-
-def _newest(instants: Iterable[float], now: float) -> float:
-    past = [at for at in instants if at <= now]
-    return (now - max(past)) / DAY_S if past else nan
-
-
-def _data(body: Body, charset: str | None, media: str, now: float) -> dict[str, float]:
-    """What there is to know of content that is no page, without parsing it."""
-    if media == "other":
-        return {}
-    named = list(dates.in_text(charsets.text(body[:MOST_DATA_BYTES], charset)))
-    told = {"dates": float(len(named)), "newest_days": _newest(named, now)}
-    return told | ({"text_bytes": float(len(body))} if media in ("json", "csv", "plain") else {})
+    leads = [addresses.external(link, site, base) for link in seen.links]
+    internal = (link for link, away in zip(seen.links, leads, strict=True) if away is False)
+    followed = [link for link in internal if link not in seen.unfollowed]
+    return followed, float(leads.count(False)), float(leads.count(True))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import inf
 
 from recrawl.model import Adoption, Completion, Lease, Version
+from recrawl.remember.bags import MemoryBags
 from recrawl.remember.sights import MemorySights
 from recrawl.remember.watched import Record
 
@@ -22,10 +23,11 @@ def completed(adoption: Adoption) -> Completion:
         plan=adoption.plan,
         gate_at=0.0,
         sight=adoption.sight,
+        bags=adoption.bags,
     )
 
 
-class MemoryAdopting(MemorySights):
+class MemoryAdopting(MemorySights, MemoryBags):
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]:
         return frozenset(self._fetch_ids.intersection(fetch_ids))
 
@@ -52,6 +54,7 @@ class MemoryAdopting(MemorySights):
         record.standing = replace(adoption.standing, version=kept[-1] if kept else None)
         self._columns.set_done(completed(adoption))
         self._see([completed(adoption)])
+        self._bag([completed(adoption)])
         self._heeded(record)
         self._queue(record)
         self._line.place([record.host])

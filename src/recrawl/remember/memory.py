@@ -24,6 +24,8 @@ from recrawl.model import (
     Visit,
 )
 from recrawl.remember.adopting import MemoryAdopting
+from recrawl.remember.bags import MemoryBags
+from recrawl.remember.kin import MemoryKin
 from recrawl.remember.line import Host
 from recrawl.remember.paces import MemoryPaces
 from recrawl.remember.payloads import unknown_file
@@ -33,7 +35,16 @@ from recrawl.remember.told import MemoryTold
 from recrawl.remember.withdrawal import MemoryWithdrawal
 
 
-class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, MemorySights, MemoryPaces):
+class MemoryStore(
+    MemoryWithdrawal,
+    MemoryAdopting,
+    MemoryTold,
+    MemorySignals,
+    MemorySights,
+    MemoryBags,
+    MemoryKin,
+    MemoryPaces,
+):
     # the loop
 
     def claim(
@@ -54,6 +65,7 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, M
                     claimed_at=now,
                     until_at=now + lease_s,
                     n_host_failures=host.n_failures,
+                    base=self.base(resource_id),
                 )
             )
         self._line.place(host for host, _ in taken)
@@ -100,6 +112,7 @@ class MemoryStore(MemoryWithdrawal, MemoryAdopting, MemoryTold, MemorySignals, M
         new = [one for one, ok in zip(done, accepted, strict=True) if ok and one.visit.fetch_id not in known]
         self._hear([completion for completion in new if completion.tells])
         self._see(new)
+        self._bag(new)
         return accepted
 
     def ready_at(self, now: float) -> float:

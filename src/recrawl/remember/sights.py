@@ -49,6 +49,13 @@ class MemorySights(MemoryWatchlist):
         pairs = np.array(sorted(self._links), dtype=np.int64).reshape(-1, 2)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
 
+    def in_links(self, ids: Ints) -> Ints:
+        wanted = dict.fromkeys(ids.tolist(), 0)
+        for from_id, to_id in self._links:
+            if to_id in wanted and from_id != to_id:
+                wanted[to_id] += 1
+        return np.array([wanted[one] for one in ids.tolist()], dtype=np.int64)
+
     def _see(self, done: Sequence[Completion]) -> None:
         for completion in done:
             resource_id, sight = completion.lease.resource.id, completion.sight
@@ -57,9 +64,8 @@ class MemorySights(MemoryWatchlist):
                 self._columns.real["sight_at"][resource_id - 1] = sight.at if comparable(sight) else np.nan
             if completion.hunch is not None:
                 self._expect(resource_id, completion.model, completion.visit.at, completion.hunch)
-            if completion.links:
-                to_ids = np.array(completion.links, dtype=np.int64)
-                self.connect(np.full(len(to_ids), resource_id), to_ids)
+            to_ids = (self._watched.ids.get(url) for url in completion.links)
+            self._links.update((resource_id, to) for to in to_ids if to is not None and to != resource_id)
 
     def _expect(self, resource_id: int, model: str, at: float, hunch: Hunch) -> None:
         if not finite(hunch):

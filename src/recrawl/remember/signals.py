@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
+from math import isfinite
 
 from recrawl.model import Batch, Completion, Floats, Signal, Visit
 from recrawl.remember.watchlist import MemoryWatchlist
@@ -27,6 +29,9 @@ class MemorySignals(MemoryWatchlist):
             source_id, at = completion.lease.resource.id, completion.visit.at
             for telling in completion.tells:
                 key = self._watched.ids.get(telling.url)
+                if key is not None and key not in self._sights and isfinite(telling.event_at):
+                    record = self._watched.records[key]
+                    record.resource = replace(record.resource, lastmod_at=telling.event_at)
                 if key is None or key == source_id or not self._waits(key, at):
                     continue
                 if telling.event_at <= self._columns.real["since_at"][key - 1]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.model import Completion, Floats, Ints, Looked, Prospects, Seen
+from recrawl.model import Bits, Completion, Floats, Ints, Looked, Prospects, Seen, Visit
 from recrawl.remember.watched import Record, teaches
 from recrawl.remember.watchlist import MemoryWatchlist
 
@@ -87,9 +87,9 @@ class MemoryTold(MemoryWatchlist):
         """The mark is how many there ever were. What a removed resource had is told no more."""
         records = self._watched.records
         came = [
-            (*row, records[row[0]].host.id, *records[row[0]].told(row[1], row[2]), *self._hunch(row[0]))
-            for row in self._taught[mark:]
-            if row[0] in records
+            self._row(records[visit.resource_id], visit)
+            for visit in self._taught[mark:]
+            if visit.resource_id in records
         ]
         if not mark:
             came.sort(key=lambda row: row[2])
@@ -99,7 +99,7 @@ class MemoryTold(MemoryWatchlist):
         rows = [
             (
                 *(visit.resource_id, visit.since_at, visit.at, visit.due_at, visit.informative),
-                *(int(visit.changed), visit.event_at),
+                *(int(visit.counted(record.resource.effective.changes)), visit.event_at),
                 *record.foreseen.get(visit.fetch_id, (nan, nan)),
             )
             for resource_id, record in self._watched.records.items()
@@ -136,6 +136,18 @@ class MemoryTold(MemoryWatchlist):
             if not isnan(forecast[0]):  # else there was none
                 record.foreseen[done.visit.fetch_id] = forecast
 
+    def recount(self, ids: Ints, since_at: Floats, n_changes: Ints, bits: Bits) -> int:
+        n = 0
+        rows = zip(ids.tolist(), since_at.tolist(), n_changes.tolist(), bits.tolist(), strict=True)
+        for resource_id, since, n_found, some in rows:
+            record = self._watched.records.get(resource_id)
+            if record is not None and repr(record.standing.since_at) == repr(since):
+                record.standing = replace(record.standing, n_changes=n_found, bits=some)
+                self._columns.count["n_changes"][resource_id - 1] = n_found
+                self._columns.bits[resource_id - 1] = some
+                n += 1
+        return n
+
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
         n = 0
         for resource_id, since, row in zip(ids.tolist(), since_at.tolist(), rows.tolist(), strict=True):
@@ -150,9 +162,13 @@ class MemoryTold(MemoryWatchlist):
         record = self._watched.records[resource_id]
         for visit in record.visits:
             if teaches(visit):
-                since_at, at, changed = visit.since_at, visit.at, int(visit.changed)
-                rest = record.host.id, *record.told(since_at, at), *self._hunch(resource_id)
-                yield resource_id, since_at, at, changed, visit.event_at, *rest
+                yield self._row(record, visit)
+
+    def _row(self, record: Record, visit: Visit) -> _Row:
+        key, since_at, at = record.resource.id, visit.since_at, visit.at
+        changed = int(visit.counted(record.resource.effective.changes))
+        rest = record.host.id, *record.told(since_at, at), *self._hunch(key)
+        return key, since_at, at, changed, visit.event_at, *rest
 
     def _hunch(self, resource_id: int) -> tuple[float, float]:
         real, row = self._columns.real, resource_id - 1

@@ -79,6 +79,8 @@ class Watched:
             added_at=now,
             settings=said,
             depth=item.depth,
+            changefreq=item.changefreq,
+            lastmod_at=item.lastmod_at,
         )
         if said != SILENT:
             self.layers[Scope(ScopeKind.RESOURCE, item.url)] = said
@@ -92,6 +94,15 @@ class Watched:
         known = record.resource.depth
         if depth is not None and (known is None or depth < known):
             record.resource = replace(record.resource, depth=depth)
+
+    def hint(self, record: Record, item: NewResource) -> None:
+        """The newest word of a sitemap."""
+        known = record.resource
+        record.resource = replace(
+            known,
+            changefreq=item.changefreq or known.changefreq,
+            lastmod_at=known.lastmod_at if item.lastmod_at is None else item.lastmod_at,
+        )
 
     def remove(self, resource_id: int) -> Record | None:
         record = self.records.pop(resource_id, None)

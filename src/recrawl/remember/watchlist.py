@@ -10,6 +10,8 @@ from math import isnan, nan
 
 from recrawl.errors import NotWatchedError, WatchedAlreadyError
 from recrawl.model import (
+    Bag,
+    Erasure,
     Hunch,
     NewResource,
     Plan,
@@ -34,7 +36,7 @@ class MemoryWatchlist:
         self._line = Line()
         self._fetch_ids: set[str] = set()
         self._visited_at: list[float] = []  # sorted
-        self._taught: list[tuple[int, float, float, int, float]] = []  # by visits, in the order they came
+        self._taught: list[Visit] = []  # in the order they came
         self._n_versions = 0  # ever
         self._files: dict[str, int] = {}
         self._payloads = Payloads()
@@ -43,6 +45,9 @@ class MemoryWatchlist:
         self._sights: dict[int, Sight] = {}
         self._hunches: dict[int, dict[str, tuple[float, Hunch]]] = {}  # by resource and model
         self._links: set[tuple[int, int]] = set()
+        self._kin: dict[tuple[int, int], float] = {}
+        self._erasures: dict[str, Erasure] = {}
+        self._bags: dict[int, dict[float, Bag]] = {}  # by resource, and by when their versions came
 
     def add(self, new: Iterable[NewResource], now: float) -> tuple[int, int]:
         n_added = n_known = 0
@@ -61,6 +66,8 @@ class MemoryWatchlist:
             else:
                 n_known += 1
                 self._watched.deepen(self._watched.records[resource_id], item.depth)
+                if resource_id not in self._sights:
+                    self._watched.hint(self._watched.records[resource_id], item)
             if item.tags:
                 self._watched.tag(self._watched.records[resource_id], item.tags, ())
                 touched[resource_id] = None
@@ -72,8 +79,7 @@ class MemoryWatchlist:
         insort(self._visited_at, visit.at)
         insort(record.visits, visit, key=lambda visit: visit.at)
         if teaches(visit):
-            told = visit.since_at, visit.at, int(visit.changed), visit.event_at
-            self._taught.append((record.resource.id, *told))
+            self._taught.append(visit)
 
     def remove(self, ids: Sequence[int]) -> int:
         gone = [record for key in ids if (record := self._watched.remove(key)) is not None]
@@ -84,7 +90,9 @@ class MemoryWatchlist:
             self._payloads.forget(record.versions)
             self._unsay(record.resource.id)
             self._unsee(record.resource.id)
+            self._bags.pop(record.resource.id, None)
             self._links = {pair for pair in self._links if record.resource.id not in pair}
+            self._kin = {pair: one for pair, one in self._kin.items() if record.resource.id not in pair}
         if any(record.visits for record in gone):
             left = self._watched.records.values()
             self._visited_at = sorted(visit.at for record in left for visit in record.visits)

@@ -15,7 +15,6 @@ class MemoryWithdrawal(MemoryWatchlist):
     def __init__(self) -> None:
         super().__init__()
         self._doomed: dict[str, str] = {}
-        self._erasures: dict[str, Erasure] = {}
 
     def wanted(self, leases: Sequence[Lease]) -> list[bool]:
         return [self._wants(lease) for lease in leases]
@@ -58,6 +57,9 @@ class MemoryWithdrawal(MemoryWatchlist):
             after[key] = kept
         for key, kept in after.items():
             self._put(self._watched.records[key], kept)
+        for gone in made.dropped:
+            if not gone.flag:
+                self._bags.get(gone.resource_id, {}).pop(gone.at, None)
         for name in made.old:
             if self._files.pop(name, None) is not None:
                 self._doomed[name] = self._payloads.addresses.pop(name, "")
@@ -95,6 +97,7 @@ class MemoryWithdrawal(MemoryWatchlist):
             record.visits[:] = [replace(visit, evidence="", moved_to=None) for visit in record.visits]
             self._unsay(record.resource.id)
             self._unsee(record.resource.id)
+            self._bags.pop(record.resource.id, None)
             self._links = {pair for pair in self._links if pair[0] != record.resource.id}
 
     def end_erasure(

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from math import isfinite
 
-from recrawl.model import DAY_S, HOUR_S, Plan, Standing
+from recrawl.model import DAY_S, HOUR_S, Changes, Plan, Standing
 
 N_NEW = 10  # visits: after so many a resource is known by what it did
 _UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
-def reason(plan: Plan, standing: Standing) -> str:
-    """Why the resource is looked at next when it is."""
+def reason(plan: Plan, standing: Standing, changes: Changes = Changes.ANY) -> str:
+    """Why the resource is looked at next when it is; `changes` are those that count."""
     if plan.rule == "first-look":
         return "Never looked at yet: due since it was added, in turn with all else that is due."
     if plan.rule == "retry":
         times = "once" if standing.n_failures == 1 else f"{standing.n_failures} times in a row"
         return f"The last visit told nothing ({times}): try again after {span(plan.gap_s)}."
+    change = "change" if changes is Changes.ANY else f"{changes} change"
     known = (
-        f"{_count(standing.n_changes, 'change')} seen in {_count(standing.n_informative, 'visit')}, "
+        f"{_count(standing.n_changes, change)} seen in {_count(standing.n_informative, 'visit')}, "
         f"about {rate(plan.per_day)} expected"
     )
     if isfinite(plan.p_changed):

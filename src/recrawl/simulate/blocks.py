@@ -33,6 +33,7 @@ class Piece:
     per_day: Floats  # the rate drawn for it; NaN where its law has its own
     features: dict[str, Ints]
     follows: Ints  # the leader's number in the world, or -1
+    lag_s: Floats  # how long after it; 0 where nobody is followed, or none for good
     content: Ints  # after each event
     noise: Bools  # of each event: it means nothing
 
@@ -44,6 +45,7 @@ class Piece:
             per_day=self.per_day[rows],
             features={name: column[rows] for name, column in self.features.items()},
             follows=self.follows[rows],
+            lag_s=self.lag_s[rows],
             content=self.content[taken],
             noise=self.noise[taken],
         )
@@ -81,10 +83,15 @@ def block(recipe: Recipe, rng: np.random.Generator) -> Piece:
     row, at = np.concatenate(rows), np.concatenate(times)
     if recipe.shared is not None:
         row, at = _with(row, at, *_together(recipe, recipe.shared, rng))
-    follows = np.full(n, -1, dtype=np.int64)
+    follows, lag_s = np.full(n, -1, dtype=np.int64), np.zeros(n)
     if recipe.kin is not None:
         follows = _leaders(recipe.kin, n, rng)
-        row, at = _with(row, at, *_repeated(recipe.kin, follows, row, at, rng))
+        if recipe.kin.lags_s:
+            lag_s = np.where(follows >= 0, rng.choice(recipe.kin.lags_s, n), 0.0)
+        if recipe.kin.p_own < 1.0:
+            stay = (follows[row] < 0) | (rng.random(len(row)) < recipe.kin.p_own)
+            row, at = row[stay], at[stay]
+        row, at = _with(row, at, *_repeated(recipe.kin, follows, lag_s, row, at, rng))
     row, at, noise = _settled(recipe, which, born_at, stop_at, row, at, rng)
     bounds = bounds_of(np.bincount(row, minlength=n))
     p_back = np.array([ingredient.p_back for ingredient in recipe.ingredients])[which]
@@ -105,6 +112,7 @@ def block(recipe: Recipe, rng: np.random.Generator) -> Piece:
         per_day=per_day,
         features=table,
         follows=follows,
+        lag_s=lag_s,
         content=contents(bounds, back),
         noise=noise,
     )
@@ -137,6 +145,7 @@ def joined(pieces: list[Piece]) -> Piece:
             name: np.concatenate([piece.features[name] for piece in pieces]) for name in pieces[0].features
         },
         follows=np.concatenate([piece.follows for piece in pieces]),
+        lag_s=np.concatenate([piece.lag_s for piece in pieces]),
         content=np.concatenate([piece.content for piece in pieces]),
         noise=np.concatenate([piece.noise for piece in pieces]),
     )
@@ -194,7 +203,7 @@ def _leaders(kin: Kin, n: int, rng: np.random.Generator) -> Ints:
 
 
 def _repeated(
-    kin: Kin, follows: Ints, row: Ints, at: Floats, rng: np.random.Generator
+    kin: Kin, follows: Ints, lag_s: Floats, row: Ints, at: Floats, rng: np.random.Generator
 ) -> tuple[Ints, Floats]:
     """The leaders' events once more, at those who follow."""
     order = np.argsort(row, kind="stable")
@@ -203,7 +212,8 @@ def _repeated(
     sizes, taken = picked(bounds, follows[followers])
     kept = rng.random(len(taken)) < kin.p_follow
     again = np.repeat(followers, np.diff(sizes))[kept]
-    return again, at[order[taken[kept]]] + rng.exponential(kin.lag_s, len(again))
+    later_s = lag_s[again] if kin.lags_s else rng.exponential(kin.lag_s, len(again))
+    return again, at[order[taken[kept]]] + later_s
 
 
 def _settled(

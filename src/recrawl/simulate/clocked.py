@@ -12,13 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.compiled import quick
-from recrawl.learn.rhythms.beats import Beat, Common
+from recrawl.learn.rhythms.beats import Beat, Common, due_after_s
+from recrawl.learn.rhythms.calendars import calendar_of, shown_at
 from recrawl.learn.rhythms.forecasts import integral
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
+from recrawl.learn.rhythms.kin import Ties, first_told_at, told_by_kin
 from recrawl.learn.rhythms.rows import SHARE, T, X
-from recrawl.learn.rhythms.stirs import unevenness
-from recrawl.model import Floats
-from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC
+from recrawl.learn.rhythms.signals import before_leap_s
+from recrawl.learn.rhythms.stirs import stirred_s, unevenness
+from recrawl.learn.rhythms.timings import timed_s
+from recrawl.model import Floats, Ints
+from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC, PROMPT
 
 
 class Terms(NamedTuple):
@@ -122,3 +126,49 @@ def _scattered(id_: int, n_told: int) -> float:
     mixed = (of ^ (of >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return float(mixed ^ (mixed >> np.uint64(31))) / 2.0**64
+
+
+@quick
+def due_at(
+    terms: Terms, common: Common, row: Floats, beat: Beat, since_at: float, own_s: float, i: int, now: float
+) -> float:
+    """When so much own time has passed since the last visit, or sooner by what its kin have told by now."""
+    gap_s = due_after_s(common, beat, since_at, own_s, terms.max_gap_s)
+    timely = terms.goal in (FRESH, FRESH_HARMONIC, PROMPT)
+    q = told_by_kin(common.ties, i + 1, since_at, now) if timely else 0.0
+    if q > 0.0:
+        a, b_s = row[X] + row[SHARE] * terms.shape[i], row[T] + row[SHARE] * terms.scale_s[i]
+        before_s = before_leap_s(own_s, a, b_s, q)
+        leapt_s = due_after_s(common, beat, since_at, before_s, terms.max_gap_s)
+        told_s = first_told_at(common.ties, i + 1, since_at, now) - since_at
+        gap_s = min(gap_s, max(leapt_s, told_s))
+    elif timely:
+        gap_s = timed_s(common.calendars, calendar_of(beat.slot), since_at, gap_s)
+    return since_at + min(max(gap_s, terms.min_gap_s), terms.max_gap_s)
+
+
+@quick
+def told_of(ties: Ties, n: int) -> tuple[Ints, Ints]:
+    """Whom each of so many resources tells of: where its own begin, and who they are."""
+    ends = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        for of in ties.of[ties.row[i + 1]]:
+            if of > 0:
+                ends[of] += 1
+    ends = np.cumsum(ends)
+    place, who = ends.copy(), np.zeros(ends[n], np.int64)
+    for i in range(n):
+        for of in ties.of[ties.row[i + 1]]:
+            if of > 0:
+                who[place[of - 1]] = i
+                place[of - 1] += 1
+    return ends, who
+
+
+@quick
+def gone_s(common: Common, slot: int, since_at: float, at: float) -> float:
+    """How far a group's clock went between two moments."""
+    if slot < 0:
+        return 0.0
+    shown = common.calendars.shown[calendar_of(slot)]
+    return stirred_s(common.stirs, slot, shown_at(shown, since_at), shown_at(shown, at))

@@ -73,17 +73,22 @@ class Kin:
     """Resources that follow another one, on any host: a share of all of them.
 
     Each repeats every change of its leader with probability `p_follow`, `lag_s` later on average
-    (exponentially spread), besides those of its own.
+    (exponentially spread), besides those of its own, of which a share `p_own` is left. Where `lags_s` are
+    given, each has one of them for good and keeps to it.
     """
 
     share: float = 0.2
     p_follow: float = 0.5
     lag_s: float = 3_600.0
+    lags_s: tuple[float, ...] = ()
+    p_own: float = 1.0
 
     def __post_init__(self) -> None:
         _refuse(not 0 <= self.share <= 1, "share", "from 0 to 1")
         _refuse(not 0 <= self.p_follow <= 1, "p_follow", "from 0 to 1")
+        _refuse(not 0 <= self.p_own <= 1, "p_own", "from 0 to 1")
         _refuse(self.lag_s <= 0, "lag_s", "above 0")
+        _refuse(any(lag_s < 0 for lag_s in self.lags_s), "lags_s", "of at least 0 each")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +97,22 @@ class Text:
 
     A new content is the newest one so far with a share of its words drawn anew, `changed` on average: many
     changes are small and few are large. The first word differs in each content; noise changes no other.
+
+    The last `n_told` words are a story, which every change replaces: some words of the subject of whoever is
+    followed, each said several times. Who follows with a lag of its own tells the story that was told a lag
+    before; so kin have words in common, and not at the same time.
     """
 
     n_words: int = 120
     changed: float = 0.1
     n_known: int = 5_000  # words that there are
+    n_told: int = 0
 
     def __post_init__(self) -> None:
         _refuse(not 1 <= self.n_words <= 30_000, "n_words", "from 1 to 30,000")
         _refuse(not 0 < self.changed < 1, "changed", "between 0 and 1")
         _refuse(self.n_known < 1_000, "n_known", "of at least 1,000")
+        _refuse(not 0 <= self.n_told < self.n_words, "n_told", "from 0 to less than n_words")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,18 +17,15 @@ import numpy as np
 
 from recrawl.compiled import compiled, quick
 from recrawl.learn.predictors.rhythm import Rhythm
-from recrawl.learn.rhythms.beats import Beat, Common, beat_of, due_after_s, nothing_in_common
-from recrawl.learn.rhythms.calendars import calendar_of, shown_at
+from recrawl.learn.rhythms.beats import Common, beat_of, nothing_in_common
 from recrawl.learn.rhythms.forecasts import SCATTER
+from recrawl.learn.rhythms.kin import no_ties, tied
 from recrawl.learn.rhythms.lessons import joined
 from recrawl.learn.rhythms.rows import BLANK
 from recrawl.learn.rhythms.steps import take
-from recrawl.learn.rhythms.stirs import stirred_s
-from recrawl.learn.rhythms.timings import timed_s
-from recrawl.model import Floats, Ints
-from recrawl.schedule.closed import FRESH, FRESH_HARMONIC, PROMPT
+from recrawl.model import Floats, Ints, KinTable
 from recrawl.schedule.policies.index import N_POINTS, SOONEST
-from recrawl.simulate.clocked import Terms, asked_s
+from recrawl.simulate.clocked import Terms, asked_s, due_at, gone_s, told_of
 from recrawl.simulate.groups import Groups, grouped
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import checked, first_after
@@ -64,9 +61,11 @@ def walk_rhythm(
     predictor: Rhythm,
     replan_every_s: float,
     exact: bool = False,
+    kin: KinTable | None = None,
 ) -> Visits:
-    """The visits made until `end_at` by whoever has learned nothing yet; of the predictor it takes the prior
-    and the forgetting, and leaves it as it is."""
+    """The visits made until `end_at` by whoever has learned nothing yet but who is kin of whom, as numbers 1,
+    2, 3 … in the order of the traces; of the predictor it takes the prior and the forgetting, and leaves it
+    as it is."""
     checked(traces, first_gap_s)
     n = len(traces)
     group = traces.host.astype(np.int64) + 1  # group 0 is for those of none
@@ -83,11 +82,10 @@ def walk_rhythm(
         float(predictor.forgetting),
         SCATTER if predictor.scouts else 0.0,
     )
-    due_at = start_at + first_gap_s
     known = Known(
         np.tile(np.array(BLANK), (n, 1)),
         np.full(n, float(start_at)),
-        due_at,
+        start_at + first_gap_s,
         np.zeros(n),
         np.ones(n, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
@@ -96,7 +94,7 @@ def walk_rhythm(
     groups, n_shared = grouped(group)
     rows, at = _walked(
         terms,
-        _taught_nothing(predictor, n_shared),
+        _taught_nothing(predictor, n_shared)._replace(ties=tied(no_ties(n), kin or KinTable())),
         groups,
         known,
         traces.bounds,
@@ -129,19 +127,33 @@ def _replan(
 ) -> None:
     """Plan a group anew, but for those whose first visit is still to come."""
     groups.risen_s[group] = 0.0
-    slot = groups.slot[group] if groups.member[group] < 0 else -1
     for k in range(groups.ends[group], groups.ends[group + 1]):
-        i = groups.order[k]
-        if known.n_told[i] == 1:
-            continue
-        beat = beat_of(common, known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
-        if exact:
-            known.own_s[i] = asked_s(terms, common, known.rows[i], beat, i, known.n_told[i])
-        due_at = max(_due_at(terms, common, beat, known.since_at[i], known.own_s[i]), now)
-        if due_at != known.due_at[i]:
-            known.due_at[i] = due_at
-            known.stamp[i] += 1
-            heappush(line, (due_at, i, known.stamp[i]))
+        _replan_one(terms, common, groups, known, groups.order[k], now, exact, line)
+
+
+@quick
+def _replan_one(
+    terms: Terms,
+    common: Common,
+    groups: Groups,
+    known: Known,
+    i: int,
+    now: float,
+    exact: bool,
+    line: list[tuple[float, int, int]],
+) -> None:
+    if known.n_told[i] == 1:
+        return
+    group, row, since_at = groups.of[i], known.rows[i], known.since_at[i]
+    slot = groups.slot[group] if groups.member[group] < 0 else -1
+    beat = beat_of(common, row, since_at, slot, terms.scale_s[i] / terms.shape[i])
+    if exact:
+        known.own_s[i] = asked_s(terms, common, row, beat, i, known.n_told[i])
+    at = max(due_at(terms, common, row, beat, since_at, known.own_s[i], i, now), now)
+    if at != known.due_at[i]:
+        known.due_at[i] = at
+        known.stamp[i] += 1
+        heappush(line, (at, i, known.stamp[i]))
 
 
 @quick
@@ -155,16 +167,16 @@ def _waits(
 ) -> bool:
     """Whether the first in the line goes back into it: its group may have been quieter than was thought when
     it was planned."""
-    at = known.due_at[i]
+    at, since_at, row = known.due_at[i], known.since_at[i], known.rows[i]
     group = groups.of[i]
     slot = groups.slot[group] if groups.member[group] < 0 else -1
-    beat = beat_of(common, known.rows[i], known.since_at[i], slot, terms.scale_s[i] / terms.shape[i])
-    due_at = _due_at(terms, common, beat, known.since_at[i], known.own_s[i])
-    if due_at <= at + LATER * (at - known.since_at[i]):
+    beat = beat_of(common, row, since_at, slot, terms.scale_s[i] / terms.shape[i])
+    later_at = due_at(terms, common, row, beat, since_at, known.own_s[i], i, at)
+    if later_at <= at + LATER * (at - since_at):
         return False
     heappop(line)
-    known.due_at[i] = due_at
-    heappush(line, (due_at, i, known.stamp[i]))
+    known.due_at[i] = later_at
+    heappush(line, (later_at, i, known.stamp[i]))
     return True
 
 
@@ -182,7 +194,7 @@ def _visit(
     """Learn from a visit and plan the next; whether its group is to be planned anew for it."""
     group, since_at = groups.of[i], known.since_at[i]
     slot = joined(groups.slot, groups.member, group, i + 1)
-    before_s = _gone_s(common, slot, since_at, at)
+    before_s = gone_s(common, slot, since_at, at)
     take(
         known.rows[i],
         common,
@@ -195,10 +207,11 @@ def _visit(
         terms.scale_s[i],
         terms.forgetting,
         -1,
+        i + 1,
     )
     rises = False
     if slot >= 0 and groups.risen_s[group] < inf:
-        groups.risen_s[group] += max(_gone_s(common, slot, since_at, at) - before_s, 0.0)
+        groups.risen_s[group] += max(gone_s(common, slot, since_at, at) - before_s, 0.0)
         rises = groups.risen_s[group] > RISEN * 2.0 ** common.stirs.log_gap[slot]
         if rises:
             groups.risen_s[group] = inf
@@ -206,27 +219,10 @@ def _visit(
     known.n_told[i] += 1
     beat = beat_of(common, known.rows[i], at, slot, terms.scale_s[i] / terms.shape[i])
     known.own_s[i] = asked_s(terms, common, known.rows[i], beat, i, known.n_told[i])
-    known.due_at[i] = _due_at(terms, common, beat, at, known.own_s[i])
+    known.due_at[i] = due_at(terms, common, known.rows[i], beat, at, known.own_s[i], i, at)
     known.stamp[i] += 1
     heappush(line, (known.due_at[i], i, known.stamp[i]))
     return rises
-
-
-@quick
-def _gone_s(common: Common, slot: int, since_at: float, at: float) -> float:
-    """How far a group's clock went between two moments."""
-    if slot < 0:
-        return 0.0
-    shown = common.calendars.shown[calendar_of(slot)]
-    return stirred_s(common.stirs, slot, shown_at(shown, since_at), shown_at(shown, at))
-
-
-@quick
-def _due_at(terms: Terms, common: Common, beat: Beat, since_at: float, own_s: float) -> float:
-    gap_s = due_after_s(common, beat, since_at, own_s, terms.max_gap_s)
-    if terms.goal in (FRESH, FRESH_HARMONIC, PROMPT):
-        gap_s = timed_s(common.calendars, calendar_of(beat.slot), since_at, gap_s)
-    return since_at + min(max(gap_s, terms.min_gap_s), terms.max_gap_s)
 
 
 @compiled
@@ -248,8 +244,10 @@ def _walked(
     for i in range(n):
         known.change[i] = first_after(times, bounds[i], bounds[i + 1], start_at)
         heappush(line, (known.due_at[i], i, 0))
-    stirred = [0]
+    stirred, told = [0], [0]
     stirred.pop()
+    told.pop()
+    ends, whom = told_of(common.ties, n)
     made, of, n_made, n_planned = np.empty(4096 + 16 * n), np.empty(4096 + 16 * n, np.int64), 0, 0
     replan_at = start_at + every_s
     while len(line) > 0:
@@ -269,7 +267,10 @@ def _walked(
             else:
                 for g in stirred:
                     _replan(terms, common, groups, known, g, replan_at, False, line)
+                for k in told:
+                    _replan_one(terms, common, groups, known, k, replan_at, False, line)
                 stirred.clear()
+                told.clear()
             n_planned = n_made
             replan_at += every_s
         elif exact or known.n_told[i] == 1 or not _waits(terms, common, groups, known, i, line):
@@ -283,4 +284,6 @@ def _walked(
                 known.change[i] += 1
             if _visit(terms, common, groups, known, i, at, changed, line):
                 stirred.append(groups.of[i])
+            if changed and not exact:
+                told.extend(whom[ends[i] : ends[i + 1]])
     return of[:n_made].copy(), made[:n_made].copy()

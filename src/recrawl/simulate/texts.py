@@ -16,6 +16,9 @@ _OWN = 300  # words that make a resource's subject
 _P_OWN = 0.4  # of a text's words that belong to its subject
 _FLATTER = 2.7  # Zipf's law with Mandelbrot's shift: the rank's weight is 1 / (rank + this)
 _STREAM = 1 << 32  # a resource's words come from another stream than any block's events
+_STORIES = _STREAM + 1
+_TOPIC = 24  # words that stories of one leader are made of
+_SAID = 10  # times that a story says each of its words: one of less weight would change little
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
@@ -38,10 +41,27 @@ def words_of(text: Text, piece: Piece, row: int, resource: int, seed: int) -> In
     # Each place holds what was last drawn for it.
     since = np.maximum.accumulate(np.where(anew, np.arange(n_contents)[:, None], 0), axis=0)
     words: Ints = drawn[since, np.arange(text.n_words)]
+    if text.n_told:
+        words[:, text.n_words - text.n_told :] = _stories(text, piece, row, resource, seed, n_contents)
     words[:, 0] = (
         np.arange(n_contents) % text.n_known
     )  # like an edition's number: no two in a row are the same
     return words
+
+
+def _stories(text: Text, piece: Piece, row: int, resource: int, seed: int, n_contents: int) -> Ints:
+    """What each content tells: that depends on whose stories they are and when they were first told."""
+    own = slice(piece.traces.bounds[row], piece.traces.bounds[row + 1])
+    leader = resource if piece.follows[row] < 0 else int(piece.follows[row])
+    subject = int(np.random.default_rng([seed, _STORIES, leader]).integers(text.n_known))
+    first_at = np.full(n_contents, piece.traces.born_at[row])
+    first_at[piece.content[own][::-1]] = piece.traces.at[own][::-1]  # of several moments the earliest stays
+    told = np.empty((n_contents, text.n_told), dtype=np.int64)
+    for content, at in enumerate((first_at - piece.lag_s[row]).astype(np.int64).tolist()):
+        rng = np.random.default_rng([seed, _STORIES, leader, at])
+        some = rng.choice(_TOPIC, min(_TOPIC, -(-text.n_told // _SAID)), replace=False)
+        told[content] = np.resize(np.repeat((subject + some) % text.n_known, _SAID), text.n_told)
+    return told
 
 
 def counts_of(words: Ints, content: Ints) -> Iterator[tuple[Ints, Ints]]:

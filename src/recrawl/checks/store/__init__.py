@@ -4,6 +4,7 @@ from recrawl.checks.store.adopting import ADOPTING
 from recrawl.checks.store.claiming import CLAIMING
 from recrawl.checks.store.completing import COMPLETING
 from recrawl.checks.store.holding import HOLDING
+from recrawl.checks.store.kin import KIN
 from recrawl.checks.store.looking import LOOKING
 from recrawl.checks.store.manners import MANNERS
 from recrawl.checks.store.moving import MOVING
@@ -16,6 +17,7 @@ from recrawl.checks.store.seeing import SEEING
 from recrawl.checks.store.telling import TELLING
 from recrawl.checks.store.watching import WATCHING
 from recrawl.checks.store.withdrawing import WITHDRAWING
+from recrawl.checks.store.wording import WORDING
 
 CHECKS = [
     *WATCHING,
@@ -30,9 +32,11 @@ CHECKS = [
     *PACING,
     *TELLING,
     *SEEING,
+    *KIN,
     *LOOKING,
     *ADOPTING,
     *WITHDRAWING,
+    *WORDING,
 ]
 
 __all__ = ["CHECKS", "MakeStore"]

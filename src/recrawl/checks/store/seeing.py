@@ -20,7 +20,7 @@ from recrawl.checks.store.samples import (
     visited,
 )
 from recrawl.contracts import Store
-from recrawl.model import FEATURES, SIGHT_FORMAT, Changed, Completion, Floats, Hunch, Ints, Sight
+from recrawl.model import FEATURES, SIGHT_FORMAT, Changed, Completion, Floats, Hunch, Ints, Sight, Telling
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 VALUES = (nan, 0.5, *map(float, range(2, len(FEATURES))))
@@ -113,7 +113,7 @@ def check_hunches_of_the_last_models_are_kept(make: MakeStore) -> None:
 def check_what_is_removed_or_erased_leaves_no_sight(make: MakeStore) -> None:
     with store_with(make, A, B, C) as store:
         for url in (A, B, C):
-            _saw(store, url, T0, model="first", hunch=HUNCH, links=(1, 2, 3))
+            _saw(store, url, T0, model="first", hunch=HUNCH, links=(A, B, C))
         store.remove([1])
         store.begin_erasure(B, "asked", T0 + 60.0)
         ((ids, _),) = store.sights()
@@ -122,7 +122,7 @@ def check_what_is_removed_or_erased_leaves_no_sight(make: MakeStore) -> None:
         assert list(store.hunches_of(1)) == list(store.hunches_of(2)) == []
         standing, _ = store.standing(2)
         assert same((standing.sight_at, standing.hunch_per_day, standing.hunch_gap_s), (nan, nan, nan))
-        assert [ids.tolist() for ids in store.links()] == [[3, 3], [2, 3]]
+        assert [ids.tolist() for ids in store.links()] == [[3], [2]]
 
 
 def check_a_past_that_is_adopted_may_have_a_sight(make: MakeStore) -> None:
@@ -137,9 +137,12 @@ def check_a_past_that_is_adopted_may_have_a_sight(make: MakeStore) -> None:
 def check_links_are_kept_once(make: MakeStore) -> None:
     with store_with(make, A, B, C) as store:
         assert [ids.tolist() for ids in store.links()] == [[], []]
-        _saw(store, A, T0, links=(3, 2, 3, 88))
+        _saw(store, A, T0, links=(C, B, A, C, "https://unwatched.example/"))
         store.connect(np.array([2, 1, 99]), np.array([3, 2, 1]))
         assert [ids.tolist() for ids in store.links()] == [[1, 1, 2], [2, 3, 3]]
+        store.connect(np.array([3]), np.array([3]))  # oneself is not another
+        assert store.in_links(np.array([3, 1, 2, 77])).tolist() == [2, 0, 1, 0]
+        assert store.in_links(np.empty(0, dtype=np.int64)).tolist() == []
 
 
 def check_the_shortest_way_to_a_resource_is_its_depth(make: MakeStore) -> None:
@@ -151,6 +154,28 @@ def check_the_shortest_way_to_a_resource_is_its_depth(make: MakeStore) -> None:
         assert lease_of(store, B, T0).resource.depth == 2
 
 
+def check_what_sitemaps_say_is_known_until_somebody_looks(make: MakeStore) -> None:
+    with store_with(make, A) as store:
+        assert _hints(store, A) == ("", None)
+        store.add(
+            [replace(new(A), lastmod_at=T0), replace(new(B), changefreq="daily", lastmod_at=T0 - 9.0)], T0
+        )
+        store.add([replace(new(A), changefreq="never"), new(B)], T0)
+        assert (_hints(store, A), _hints(store, B)) == (("never", T0), ("daily", T0 - 9.0))
+        assert lease_of(store, B, T0).resource.changefreq == "daily"
+        done = completion(lease_of(store, A, T0), T0)
+        store.complete([replace(done, tells=(Telling(B, T0 - 5.0), Telling(B), Telling(C, T0)))])
+        assert _hints(store, B) == ("daily", T0 - 5.0)
+        _saw(store, A, T0 + 60.0)
+        store.add([replace(new(A), changefreq="hourly", lastmod_at=T0 + 50.0)], T0 + 70.0)
+        assert _hints(store, A) == ("never", T0)
+
+
+def _hints(store: Store, url: str) -> tuple[str, float | None]:
+    known = found(store, url)
+    return known.changefreq, known.lastmod_at
+
+
 def _saw(
     store: Store,
     url: str,
@@ -158,7 +183,7 @@ def _saw(
     *,
     hunch: Hunch | None = None,
     model: str = "",
-    links: tuple[int, ...] = (),
+    links: tuple[str, ...] = (),
 ) -> Completion:
     done = completion(lease_of(store, url, at), at)
     sight = Sight(resource_id=done.visit.resource_id, at=at, values=VALUES)
@@ -183,4 +208,5 @@ SEEING = [
     check_a_past_that_is_adopted_may_have_a_sight,
     check_links_are_kept_once,
     check_the_shortest_way_to_a_resource_is_its_depth,
+    check_what_sitemaps_say_is_known_until_somebody_looks,
 ]

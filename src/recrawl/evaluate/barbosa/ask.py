@@ -18,5 +18,9 @@ class Ask:
     n_splits: int = 10
     min_gap_s: float = DAY_S
     max_gap_s: float = 180 * DAY_S
+    every_s: float | None = (
+        None  # a visit to each page in so long, in the mean; else as many as there are changes
+    )
     seed: int = 1
+    changes: str = "any"  # which of the corpus's count
     n_cores: int | None = None

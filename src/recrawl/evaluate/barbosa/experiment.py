@@ -18,7 +18,7 @@ from recrawl.evaluate.barbosa.regression import Hunched, hunched
 from recrawl.evaluate.barbosa.results import Barbosa, LogRate, Variant, classes_rows
 from recrawl.evaluate.barbosa.scheduling import N_VISITS, Firsts, Terms, scheduled
 from recrawl.evaluate.barbosa.tables import Tables, Time, part, tables
-from recrawl.evaluate.pieces import Tell, each
+from recrawl.evaluate.pieces import Tell, counted, each
 from recrawl.evaluate.protocol import Window, windows
 from recrawl.learn.groups import chosen, report
 from recrawl.model import DAY_S, Floats, Ints
@@ -88,7 +88,7 @@ def _split(
     after = daily(traces, time.end_at - ask.days * DAY_S, ask.days)
     split = part(by, traces.host, ask.seed * 1_000 + i)
     found = hunched(values, traces.host, seen, split, None if before is None else before.hunched.size)
-    gap_s = budget_gap_s(seen.per_day[split.train], time)
+    gap_s = ask.every_s or budget_gap_s(seen.per_day[split.train], time)
     firsts = scheduled(
         traces.pick(split.test),
         found.priors,
@@ -110,15 +110,15 @@ def _split(
 
 
 def budget_gap_s(per_day: Floats, time: Time) -> float:
-    """A visit to each page in the mean interval (of the middle page) in which it changes, or as many as leave
-    half of the time for what comes after the tenth."""
-    middle = float(np.median(per_day))
+    """As many visits as there are changes, or so many that half of the time is left for what comes after the
+    tenth."""
+    mean = float(np.mean(per_day))
     longest_s = (time.end_at - time.middle_at) / (2 * N_VISITS)
-    return min(DAY_S / middle if middle > 0.0 else longest_s, longest_s)
+    return min(DAY_S / mean if mean > 0.0 else longest_s, longest_s)
 
 
 def _adapted(corpus: Histories, ask: Ask, pages: Pages) -> tuple[Ask, list[str]]:
-    about, notes = corpus.about, list(pages.notes)
+    about, notes = corpus.about, [*pages.notes, *counted(corpus)]
     if not len(pages.traces):
         raise BadInputError(f"{about.name} has no resources; give a corpus that has some.")
     if not pages.known:
@@ -212,6 +212,8 @@ def _result(
                 error_of_mean=[one.hunched.error_of_mean for one in splits],
                 n_trees=splits[0].hunched.size.n_trees,
                 depth=splits[0].hunched.size.depth,
+                n_bands=splits[0].hunched.size.n_bands,
+                n_heeded=sum(one.hunched.priors.hunched is not None for one in splits),
             )
             for by, splits in made.items()
         ],

@@ -13,13 +13,14 @@ from recrawl.corpora.about import About
 from recrawl.evaluate.barbosa import paper
 from recrawl.evaluate.barbosa.ask import Ask
 from recrawl.evaluate.barbosa.scheduling import KNOWING, WITH, WITHOUT, Firsts
-from recrawl.evaluate.barbosa.spreads import Spread, ratio, spread
+from recrawl.evaluate.barbosa.spreads import Spread, lowest, ratio, spread
 from recrawl.evaluate.barbosa.stretches import Sums
 from recrawl.evaluate.barbosa.tables import COMBINATIONS, LATER, SAME, Tables
 from recrawl.learn.groups import Choice, Grouping
 from recrawl.learn.sights.learners import LEARNERS
 from recrawl.model import DAY_S
 
+_PERCENT = (0.0, 100.0)
 FIRST, AFTER = "first", "later"  # the time in which ten visits a page are paid for, and what follows
 
 
@@ -32,19 +33,30 @@ class Variant:
     splits: Sequence[Tables]
 
     def error1(self, learner: str) -> Spread:
-        return spread([100.0 * one.table1[learner][0] for one in self.splits])
+        return spread([100.0 * one.table1[learner][0] for one in self.splits], *_PERCENT)
 
     def seconds1(self, learner: str) -> float:
         return float(np.mean([one.table1[learner][1] for one in self.splits]))
 
     def error3(self, name: str) -> Spread:
-        return spread([100.0 * one.table3[name] for one in self.splits])
+        return spread([100.0 * one.table3[name] for one in self.splits], *_PERCENT)
 
     def error5(self, name: str, over: str) -> Spread:
-        return spread([100.0 * one.table5[over][name] for one in self.splits if over in one.table5])
+        return spread(self._errors5(over)[name], *_PERCENT)
 
-    def best5(self, over: str) -> str:
-        return min(COMBINATIONS, key=lambda name: self.error5(name, over).value)
+    def lowest5(self, name: str, over: str) -> bool | None:
+        """Whether it has the lowest error of the four; None: it cannot be told."""
+        return lowest(self._errors5(over), name)
+
+    def ahead5(self, name: str, over: str) -> Spread:
+        """By how many points it is ahead of the best of the others, on the same splits."""
+        errors = self._errors5(over)
+        best = min((other for other in COMBINATIONS if other != name), key=lambda other: sum(errors[other]))
+        return spread([b - a for a, b in zip(errors[name], errors[best], strict=True)])
+
+    def _errors5(self, over: str) -> dict[str, list[float]]:
+        tables5 = [one.table5[over] for one in self.splits if over in one.table5]
+        return {name: [100.0 * one[name] for one in tables5] for name in COMBINATIONS}
 
     @property
     def overs(self) -> list[str]:
@@ -60,11 +72,14 @@ class LogRate:
     error_of_mean: Sequence[float]
     n_trees: int
     depth: int
+    n_bands: int  # of the priors about hunches
+    n_heeded: int  # splits in which hunches were heeded: where what was held out spoke for them
 
     @property
     def explained(self) -> Spread:
         """Of the variance of what is measured, which has the noise of few changes in it."""
-        return spread([1.0 - (a / b) ** 2 for a, b in zip(self.error, self.error_of_mean, strict=True)])
+        shares = [1.0 - (a / b) ** 2 for a, b in zip(self.error, self.error_of_mean, strict=True)]
+        return spread(shares, most=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +103,7 @@ class Lost:
     @property
     def cut(self) -> Spread:
         """The share of all stale time that first sight takes away."""
-        return ratio(self._between(WITHOUT, WITH), [one.stale for one in self.sums[WITHOUT]])
+        return ratio(self._between(WITHOUT, WITH), [one.stale for one in self.sums[WITHOUT]], most=1.0)
 
     @property
     def lost_cut(self) -> Spread:
@@ -98,7 +113,7 @@ class Lost:
     @property
     def possible(self) -> Spread:
         """The share of all stale time that knowing the rates would take away."""
-        return ratio(self._between(WITHOUT, KNOWING), [one.stale for one in self.sums[WITHOUT]])
+        return ratio(self._between(WITHOUT, KNOWING), [one.stale for one in self.sums[WITHOUT]], most=1.0)
 
     def _between(self, more: str, less: str) -> list[float]:
         pairs = zip(self.sums[more], self.sums[less], strict=True)
@@ -163,6 +178,7 @@ class Barbosa:
             "test_days": self.ask.test_days,
             "splits": self.ask.n_splits,
             "seed": self.ask.seed,
+            "changes": self.ask.changes,
             "mean_gap_days": self.gap_days,
             "features": list(self.features),
             "notes": list(self.notes),
@@ -241,7 +257,8 @@ def _table5(one: Variant) -> list[dict[str, Any]]:
             "error": one.error5(name, over).value,
             "interval": one.error5(name, over).document(),
             "paper": paper.TABLE_5[name],
-            "lowest": name == one.best5(over),
+            "lowest": one.lowest5(name, over),
+            "ahead": one.ahead5(name, over).document(),
         }
         for over in one.overs
         for name in COMBINATIONS
@@ -256,6 +273,8 @@ def _log_rate(one: LogRate) -> dict[str, Any]:
         "explained": one.explained.document(),
         "trees": one.n_trees,
         "depth": one.depth,
+        "bands": one.n_bands,
+        "heeded_in_splits": one.n_heeded,
     }
 
 

@@ -6,9 +6,9 @@ taken larger by the share of test to training pages (Nadeau and Bengio's correct
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 
 import numpy as np
 
@@ -27,23 +27,43 @@ class Spread:
         return {name: None if isnan(figure) else figure for name, figure in row.items()}
 
 
-def spread(values: Sequence[float]) -> Spread:
-    """The mean, with 95 % confidence; splits that have no such figure are left out."""
+def spread(values: Sequence[float], least: float = -inf, most: float = inf) -> Spread:
+    """The mean, with 95 % confidence; splits that have no such figure are left out. No interval leaves what
+    the figure can be."""
     known = np.array([value for value in values if not isnan(value)])
     if len(known) < 2:
         return Spread(float(known[0]) if len(known) else nan, nan, nan)
     half = _t(len(known) - 1) * sqrt(known.var(ddof=1) * (1.0 / len(known) + _TEST_SHARE))
-    return Spread(float(known.mean()), float(known.mean() - half), float(known.mean() + half))
+    low, high = float(known.mean() - half), float(known.mean() + half)
+    return Spread(float(known.mean()), max(low, least), min(high, most))
 
 
-def ratio(above: Sequence[float], below: Sequence[float]) -> Spread:
+def at_least(found: Spread, least: float = 0.0) -> bool | None:
+    """Whether a figure is so large; None: its interval holds both."""
+    if isnan(found.low):
+        return None
+    return True if found.low >= least else False if found.high < least else None
+
+
+def lowest(values: Mapping[str, Sequence[float]], name: str) -> bool | None:
+    """Whether this one is the lowest of all, by its differences from each of the others, split by split.
+    False: another one is surely lower; None: neither can be told."""
+    said = []
+    for other, theirs in values.items():
+        if other != name:
+            ahead = spread([b - a for a, b in zip(values[name], theirs, strict=True)])
+            said.append(None if ahead.low <= 0.0 <= ahead.high else at_least(ahead))
+    return False if False in said else None if None in said else True
+
+
+def ratio(above: Sequence[float], below: Sequence[float], most: float = inf) -> Spread:
     """Of the means: how much of the one the other is, from split to split together."""
     a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
     if not len(b) or not b.mean() > 0.0:
         return Spread(nan, nan, nan)
     value = float(a.mean() / b.mean())
     about = spread((value + (a - value * b) / b.mean()).tolist())
-    return Spread(value, about.low, about.high)
+    return Spread(value, about.low, min(about.high, most))
 
 
 def _t(n: int) -> float:

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
+from recrawl.contracts import Forecasts
 from recrawl.evaluate.budgets.offers import Offers
 from recrawl.evaluate.budgets.outlook import Expected, Gaps, Outlook, even, outlook
-from recrawl.evaluate.budgets.sureness import Sureness, always_changed, clumped, others
-from recrawl.model import DAY_S, Floats, Ints
+from recrawl.evaluate.budgets.sureness import (
+    BETWEEN,
+    BURST,
+    Sureness,
+    always_changed,
+    clumped,
+    even_odds,
+    others,
+    rates,
+    with_rates,
+)
+from recrawl.evaluate.budgets.untold import Doubts, Untold
+from recrawl.model import DAY_S, Floats, Ints, Seen
 from recrawl.schedule.budget import lowest_price
 
 N_ASKED = 3_000  # of more resources than this, so many are asked for the curve
@@ -104,13 +116,33 @@ class Budgets:
         forecasts = self.some.forecasts.pick(self._sure_rows)
         self._sureness = Sureness(forecasts, n / max(len(self._sure_rows), 1), scatter)
         self._guess, self.useful = 1.0, useful
+        self._untold: Untold | None = None
         always = always_changed(self.some.batch)
         self.n_always = round(self.some.times * float(always.sum()))
+        self.always: Ints = np.flatnonzero(always)  # rows of `some`
+        self._faster: Forecasts | None = None  # what is to be believed of these
         self._unsure = (
             [replace(self.some, forecasts=one) for one in others(self.some.forecasts, always)]
             if always.any()
             else []
         )
+
+    def recount(self, seen: Seen) -> None:
+        """Visits to some of those that had always changed, the newest ones, tell how fast they are at least:
+        from now on these and the others like them are taken to be as fast."""
+        these = self.some.forecasts.pick(self.always)
+        believed = rates(these)
+        ids, rate = even_odds(seen)
+        if believed is None or not len(ids):
+            return
+        row = np.searchsorted(self.some.batch.id[self.always], ids)
+        times = np.full(len(believed), np.median(rate / believed[row]))
+        times[row] = rate / believed[row]
+        self._faster = with_rates(these, BETWEEN * times * believed)
+
+    def doubt(self, doubts: Doubts) -> None:
+        """Visits of these resources may not tell of their changes: from now on intervals allow for that."""
+        self._untold = Untold(doubts, self.some.batch, self.some.forecasts, self.some.times)
 
     def bought(self, per_day: float, names: Sequence[str] = MEASURES) -> Bought:
         price, gaps = self.some.at(per_day * self.useful, self._guess)
@@ -119,20 +151,31 @@ class Budgets:
         return self._judged(per_day, price, gaps, names)
 
     def _judged(self, per_day: float, price: float, gaps: Gaps, names: Sequence[str]) -> Bought:
-        found = outlook(self.some.forecasts, gaps, self.within_s)
-        possible = [found, clumped(found)]
+        found = self._expected(gaps)
+        seen = outlook(self.some.forecasts, gaps, self.within_s)
+        possible = [found, seen, clumped(seen)]
         for unsure in self._unsure:
             # had that been known, they would be visited otherwise; and a run may find out
             _, known = unsure.at(per_day * self.useful, self._guess)
             possible += [outlook(unsure.forecasts, each, self.within_s) for each in (gaps, known)]
         values = {name: [one.value(name) for one in possible] for name in names}
+        hidden = {} if self._untold is None else self._untold.ends(found, gaps, self.within_s, names)
         return Bought(
             per_day=per_day,
             made_per_day=self._paid(gaps.mean_s),
             price=price,
-            measures=self._sureness.intervals(gaps.pick(self._sure_rows), self.within_s, values),
+            measures=self._sureness.intervals(gaps.pick(self._sure_rows), self.within_s, values, hidden),
             n_full=self.some.n_full(gaps.mean_s),
         )
+
+    def _expected(self, gaps: Gaps) -> Outlook:
+        """By what is believed; changes come in bursts."""
+        found = outlook(self.some.forecasts, gaps, self.within_s)
+        if self._faster is not None:
+            faster = outlook(self._faster, gaps.pick(self.always), self.within_s)
+            for name, column in asdict(faster).items():
+                getattr(found, name)[self.always] = column
+        return clumped(found, BURST)
 
     def _paid(self, gap_s: Floats) -> float:
         """Visits a day in these gaps, with those that tell nothing."""
@@ -155,12 +198,12 @@ class Budgets:
         def late(price: float) -> float:
             """Falls with the price's inverse, as the search wants it."""
             gap_s = offers.gaps(1.0 / price if price > 0.0 else inf)
-            found = outlook(offers.forecasts, even(gap_s), self.within_s)
+            found = self._expected(even(gap_s))
             return max(1.0 - found.value("within"), 1e-12)
 
         wanted = max(1.0 - share, 1e-12)
         densest_s = offers.gaps(0.0)
-        reachable = outlook(offers.forecasts, even(densest_s), self.within_s).value("within")
+        reachable = self._expected(even(densest_s)).value("within")
         per_day, bought = None, None
         if reachable >= share:
             inverse = lowest_price(late, wanted, guess=1.0 / self._guess)

@@ -5,17 +5,19 @@ chance    with the rates known, changes fall as they fall, and a week holds only
 together  resources of one host change together, and more at one time than at another: by how much more
           their changes scatter than single ones would is seen from visits, and taken for the weeks to come
 always    of what had changed at every visit nobody knows how often: its rate may be many times as high, or
-          a third where it goes by the clock
+          a third where it goes by the clock. It is taken to lie between, and from the rate at which so many
+          changes in a row were as likely as not
 clumps    changes that come one right after the other look like one
 model     gaps do not stay as they are when forecasts move with every visit, and worlds are not as forecasts
           have them: by how much more simulated budgets were off than all of the above explains
+untold    some changes no visit tells of: see `untold`
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan, sqrt
+from math import ceil, hypot, isnan, log, sqrt
 
 import numpy as np
 
@@ -24,7 +26,7 @@ from recrawl.evaluate.budgets.offers import Lasting
 from recrawl.evaluate.budgets.outlook import RATIOS, Expected, Gaps, Outlook, outlook
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.rhythms.forecasts import Usual
-from recrawl.model import DAY_S, Batch, Bools, Floats, Seen
+from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Seen
 
 MEASURED_S = 7 * DAY_S  # how long the budget is tried
 SURE = 1.96  # standard deviations either way: 19 times in 20
@@ -35,9 +37,12 @@ MODEL = {"freshness": 0.05, "harmonic": 0.05, "recall": 0.2, "delay_days_mean": 
 LOST = {"delay_days_mean": 0.35, "harmonic": 0.15}
 FASTER = 8.0  # times what is believed: as fast may be what had changed whenever it was looked at …
 REGULAR = 1.0 / 3.0  # … or only as fast: what changes by the clock is found changed at every visit too
-CLUMP = 4.0  # changes may lie behind each that a visit tells, in a burst
+CLUMP = 4.0  # changes may lie behind each that a visit tells, in a burst, and in the mean …
+BURST = 1.5  # … so many: 1.8 were counted on articles of Wikipedia, and hardly more than 1 at random
+BETWEEN = sqrt(FASTER * REGULAR)  # in the middle, on a scale of powers
 _RECENT = 16  # visits, the newest, that found a change every time …
 _FEWEST_SEEN = 4  # … or all there are, so many at least
+_N_HALVINGS = 40  # of an interval of rates, from one in 30,000 years to one a second
 _KNOWN = 1e9  # a shape so large that the rate is as good as known
 _FEWEST = 20  # cells, to say anything about scatter
 
@@ -51,14 +56,21 @@ class Sureness:
     scatter: float = 1.0
 
     def intervals(
-        self, gaps: Gaps, within_s: float, values: Mapping[str, Sequence[float]]
+        self,
+        gaps: Gaps,
+        within_s: float,
+        values: Mapping[str, Sequence[float]],
+        hidden: Mapping[str, tuple[float, float]] = {},
     ) -> dict[str, Expected]:
         """For each measure around its value, worked out from all, and around others that follow it: those if
-        some are faster than is believed."""
+        some are faster than is believed. `hidden` is between which bounds it would be with what no visit has
+        told."""
         here = outlook(self.forecasts, gaps, within_s)
         possible = _at_rates(self.forecasts, gaps, within_s)
         return {
-            name: self._interval(name, gaps, within_s, here, possible, *known)
+            name: self._interval(
+                name, gaps, within_s, here, possible, hidden.get(name, (known[0], known[0])), *known
+            )
             for name, known in values.items()
         }
 
@@ -69,25 +81,32 @@ class Sureness:
         within_s: float,
         here: Outlook,
         possible: Sequence[tuple[float, Outlook]],
+        hidden: tuple[float, float],
         value: float,
         *others: float,
     ) -> Expected:
         above, below, unit = RATIOS[name]
-        ratio = here.value(name) * unit
+        believed = here.value(name)
+        ratio = believed * unit
         total = float(getattr(here, below).sum())
         if not total > 0.0 or isnan(ratio):
             return Expected(value=value, low=np.nan, high=np.nan)
         by_rates = _by_rates(possible, above, below, ratio)
         by_chance = self.scatter * _by_chance(name, here, gaps.long_s, within_s, ratio) / MEASURED_S
         share = name in ("freshness", "recall", "within")
-        by_model = MODEL[name] * value * (1.0 - value if share else 1.0)
+        by_model = MODEL[name] * believed * (1.0 - believed if share else 1.0)
         if not share:
             part = getattr(here, above)
-            by_model += LOST[name] * value * float(part[gaps.given_up].sum() / max(part.sum(), 1e-300))
+            by_model += LOST[name] * believed * float(part[gaps.given_up].sum() / max(part.sum(), 1e-300))
         off = sqrt(float((by_rates + by_chance).sum()) / self.times) / total / unit
         off = sqrt(off * off + by_model * by_model)
-        spans = [(one, SURE * off * (one / value if value > 0.0 else 1.0)) for one in (value, *others)]
-        ends = min(one - far for one, far in spans), max(one + far for one, far in spans)
+        spans = [(one, SURE * off * (one / believed if believed > 0.0 else 1.0)) for one in (value, *others)]
+        # What is hidden has nothing to do with all that: seldom do both go as far as they may.
+        down, up = value - min(one - far for one, far in spans), max(one + far for one, far in spans) - value
+        ends = (
+            value - hypot(down, max(value - hidden[0], 0.0)),
+            value + hypot(up, max(hidden[1] - value, 0.0)),
+        )
         return Expected(
             value=value,
             low=max(ends[0], 0.0),
@@ -106,8 +125,7 @@ def _at_rates(forecasts: Forecasts, gaps: Gaps, within_s: float) -> list[tuple[f
         # Wilson and Hilferty's cube: a Gamma distributed number from a normal one
         cube = 1.0 - 1.0 / (9.0 * gamma.a) + z / (3.0 * np.sqrt(gamma.a))
         rate = np.maximum(cube, 1e-3) ** 3 * gamma.a / gamma.b_s
-        known = GammaForecasts(np.full(len(rate), _KNOWN), _KNOWN / rate)
-        found.append((weight, outlook(_at_rate(forecasts, known), gaps, within_s)))
+        found.append((weight, outlook(with_rates(forecasts, rate), gaps, within_s)))
     return found
 
 
@@ -124,6 +142,17 @@ def _gamma(forecasts: Forecasts) -> GammaForecasts | None:
     if isinstance(forecasts, Lasting) and isinstance(forecasts.usual, Usual):
         return forecasts.usual.gamma
     return forecasts if isinstance(forecasts, GammaForecasts) else None
+
+
+def rates(forecasts: Forecasts) -> Floats | None:
+    """Changes a second that are believed, in own time; None where a forecast does not tell."""
+    gamma = _gamma(forecasts)
+    return None if gamma is None else np.asarray(gamma.a / gamma.b_s)
+
+
+def with_rates(forecasts: Forecasts, rate: Floats) -> Forecasts:
+    """As if these were the rates, and known."""
+    return _at_rate(forecasts, GammaForecasts(np.full(len(rate), _KNOWN), _KNOWN / rate))
 
 
 def _at_rate(forecasts: Forecasts, known: GammaForecasts) -> Forecasts:
@@ -151,14 +180,28 @@ def others(forecasts: Forecasts, rows: Bools) -> list[Forecasts]:
     ]
 
 
-def clumped(found: Outlook) -> Outlook:
+def even_odds(seen: Seen) -> tuple[Ints, Floats]:
+    """Whose visits these are, and the rate at which as many changes as visits are as likely as not, had there
+    been one at each of them. More may be behind it than a prior fitted to slower ones can believe."""
+    ids, row = np.unique(seen.id, return_inverse=True)
+    gap_s = np.maximum(seen.at - seen.since_at, 1.0)
+    low, high = np.full(len(ids), 1e-12), np.ones(len(ids))
+    for _ in range(_N_HALVINGS):
+        middle = np.sqrt(low * high)
+        logs = np.bincount(row, np.log(-np.expm1(-middle[row] * gap_s)), minlength=len(ids))
+        more = logs > -log(2.0)
+        low, high = np.where(more, low, middle), np.where(more, middle, high)
+    return ids, np.sqrt(low * high)
+
+
+def clumped(found: Outlook, times: float = CLUMP) -> Outlook:
     """As if every change that is told apart stood for a few that came one right after the other."""
-    more = sum(1.0 / n for n in range(2, round(CLUMP) + 1))
+    more = sum(min(times - n + 1.0, 1.0) / n for n in range(2, ceil(times) + 1))
     return replace(
         found,
-        changes=CLUMP * found.changes,
-        waiting=CLUMP * found.waiting,
-        soon=CLUMP * found.soon,
+        changes=times * found.changes,
+        waiting=times * found.waiting,
+        soon=times * found.soon,
         harmonic=found.harmonic + more * (1.0 - found.fresh),
     )
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from math import isnan
 
 from recrawl.evaluate.barbosa import paper
-from recrawl.evaluate.barbosa.results import AFTER, FIRST, Barbosa, Lost, Variant
-from recrawl.evaluate.barbosa.scheduling import KNOWING, N_VISITS, WAYS, WITH, WITHOUT
+from recrawl.evaluate.barbosa.results import Barbosa, Variant
 from recrawl.evaluate.barbosa.spreads import Spread, spread
 from recrawl.evaluate.barbosa.tables import COMBINATIONS, LARGEST, LATER, RANDOM, SAME
-from recrawl.evaluate.report.figures import Block, Finding, Point, Report, Scatter, Section, Series, Table
-from recrawl.evaluate.report.table import days, share, titled
+from recrawl.evaluate.report import firsts
+from recrawl.evaluate.report.figures import Block, Finding, Report, Section, Table
+from recrawl.evaluate.report.firsts import percent, points
+from recrawl.evaluate.report.table import days, titled
 from recrawl.learn.sights.learners import LEARNERS
 
 COLUMNS = ("table", "what", "by", "classes", "error %", "paper %", "seconds", "paper s")
-_NAMES = {WITH: "with first sight", WITHOUT: "without", KNOWING: "knowing the rates"}
 _OVER = {SAME: "the same days", LATER: "the time after them"}
 
 
@@ -32,34 +32,16 @@ def table(result: Barbosa) -> tuple[list[str], list[list[str]]]:
     return titled(COLUMNS), rows
 
 
-def visits_table(result: Barbosa) -> tuple[list[str], list[list[str]]]:
-    """For a terminal: the schedule with and without first sight."""
-    rows = []
-    for by in result.firsts:
-        for when in (FIRST, AFTER):
-            lost = result.lost(by, when)
-            rows += [[by, _when(when), *cells] for cells in _ways(lost)]
-    columns = ("by", "when", "schedule", "visits a page", "stale", "lost", "recall", "wasted")
-    return titled(columns), rows
-
-
 def summary(result: Barbosa) -> list[str]:
     said = []
     for one in result.log_rates:
         explained = one.explained
         said.append(
             f"By {one.by}: hunches are off by {spread(one.error).value:.2f} in the logarithm of the rate, "
-            f"the mean by {spread(one.error_of_mean).value:.2f}; {_share(explained)} of its variance is "
-            "explained."
+            f"the mean by {spread(one.error_of_mean).value:.2f}; {percent(explained)} of its variance is "
+            f"explained. They were heeded in {one.n_heeded} of {len(one.error)} splits."
         )
-    for by in result.firsts:
-        first, later = result.lost(by, FIRST), result.lost(by, AFTER)
-        said.append(
-            f"By {by}: in the first visits, first sight takes away {_share(first.cut)} of the stale time and "
-            f"{_share(first.lost_cut)} of what is lost to not knowing the rates (knowing them takes away "
-            f"{_share(first.possible)} of the stale time); afterwards {_share(later.cut)} of it."
-        )
-    return said
+    return [*said, *firsts.summary(result)]
 
 
 def page_of(result: Barbosa, command: str) -> Report:
@@ -81,7 +63,10 @@ def page_of(result: Barbosa, command: str) -> Report:
             ("Seed", f"{result.ask.seed}"),
         ],
         sections=[
-            Section(title="Findings", blocks=[*result.notes, *_findings(result), *summary(result)]),
+            Section(
+                title="Findings",
+                blocks=[*result.notes, *_findings(result), *firsts.findings(result), *summary(result)],
+            ),
             Section(title="Classes of change rates", blocks=_classes(result)),
             *(
                 Section(
@@ -90,7 +75,7 @@ def page_of(result: Barbosa, command: str) -> Report:
                 )
                 for one in result.variants
             ),
-            Section(title="The first visits", blocks=_first(result)),
+            Section(title="The first visits", blocks=firsts.blocks(result)),
             Section(title="How it was measured", blocks=_CONVENTIONS),
         ],
         command=command,
@@ -100,19 +85,23 @@ def page_of(result: Barbosa, command: str) -> Report:
 _CONVENTIONS = (
     "Each page is visited once a day; its rate is estimated as in the paper, from how many visits found a "
     "change. Two thirds of the pages are learned from and one third is tested on: pages drawn at random, or "
-    "all pages of sites drawn at random. Classes are made from training pages alone: by k-means on the "
-    "rates, as in the paper, or of equal size. Training sets are balanced. Intervals hold a figure with 95 % "
-    "confidence over splits, which are taken to be as alike as pages in common make them.",
+    "all pages of sites drawn at random: a site is a host here, or what the corpus names in its place. "
+    "Classes are made from training pages alone: by k-means on the rates, as in the paper, or of equal "
+    "size. Training sets are balanced. Intervals hold a figure with 95 % confidence over splits, which are "
+    "taken to be as alike as pages in common make them.",
     "Table 1 has the learners on a balanced set, two thirds of it against one; seconds are what classifying "
     "the third takes. Table 3 has the initial class of all test pages, table 5 the class that they are in "
-    "after visits at the intervals of their classes: over the same days, against the class of these days, as "
-    "in the paper; and until the end of the time that follows, against the class of its last days. The "
+    "after visits at the intervals of their classes: over the same days, against the class of these days, "
+    "as in the paper; and until the end of the time that follows, against the class of its last days. The "
     "historic classifier's windows are chosen on training pages. A tree stands for the paper's J48.",
     "Then the test pages are scheduled for goal fresh from their first visit on, by the default predictor, "
     "which knows what the training pages' visits told: a prior for all and for each site it has seen; with "
-    "first sight, also a prior about each page's hunch. Every gap is its own choice, the first one too. "
-    "Prices are found so that both make the same number of visits. What is lost is the stale time beyond "
-    "that of a schedule, with as many visits, that knows the rate of each page in the time to come.",
+    "first sight, also a prior about each page's hunch, where that foretells training pages better whose "
+    "hunches they had no part in: else no hunch is heeded, as in a running recrawl. Every gap is its own "
+    "choice, the first one too. Prices are found so that both make the same number of visits. What is lost "
+    "is the stale time beyond that of a schedule, with as many visits, that knows the rate of each page in "
+    "the time to come. A claim holds or fails by differences between both ways on the same splits, and is "
+    "open where these may be chance.",
 )
 
 
@@ -120,33 +109,16 @@ def _findings(result: Barbosa) -> list[Finding]:
     found = []
     for one in result.variants:
         for over in one.overs:
-            best = one.best5(over)
             found.append(
                 Finding(
                     claim=f"static+historic has the lowest error of the four ({_where(one)}, {_OVER[over]}).",
-                    holds=best == "static+historic",
+                    holds=one.lowest5("static+historic", over),
                     sentence=", ".join(
                         f"{name} {one.error5(name, over).value:.1f} %" for name in COMBINATIONS
                     )
-                    + ".",
+                    + f"; ahead of the next best by {points(one.ahead5('static+historic', over))}.",
                 )
             )
-    for by in result.firsts:
-        first, later = result.lost(by, FIRST), result.lost(by, AFTER)
-        found.append(
-            Finding(
-                claim=f"First sight takes away a third of what is lost in the first visits (split by {by}).",
-                holds=_at_least(first.lost_cut.value, 1 / 3),
-                sentence=f"It takes away {_share(first.lost_cut)} of it.",
-            )
-        )
-        found.append(
-            Finding(
-                claim=f"It makes later visits no worse (split by {by}).",
-                holds=None if isnan(later.fresher.high) else later.fresher.high >= 0.0,
-                sentence=f"Copies are {_points(later.fresher)} points of a hundred fresher afterwards.",
-            )
-        )
     return found
 
 
@@ -220,68 +192,6 @@ def _rows5(one: Variant, over: str) -> list[list[str]]:
     return [[name, _percent(one.error5(name, over)), f"{paper.TABLE_5[name]:g}"] for name in COMBINATIONS]
 
 
-def _first(result: Barbosa) -> list[Block]:
-    blocks: list[Block] = []
-    for by in result.firsts:
-        blocks.append(
-            tuple(
-                _curve(result, by, what, name)
-                for what, name in (("stale", "share of time stale"), ("wasted", "share of visits wasted"))
-            )
-        )
-        rows = []
-        for k in range(1, N_VISITS + 1):
-            rows += [[f"up to visit {k}", *cells] for cells in _ways(result.upto(by, k))]
-        for when in (FIRST, AFTER):
-            rows += [[_when(when), *cells] for cells in _ways(result.lost(by, when))]
-        blocks.append(
-            Table(
-                caption=f"With and without first sight, split by {by}",
-                columns=("when", "schedule", "visits a page", "stale", "lost", "recall", "wasted"),
-                rows=rows,
-                n_words=2,
-            )
-        )
-    return blocks
-
-
-def _curve(result: Barbosa, by: str, what: str, name: str) -> Scatter:
-    points = []
-    for style, way in enumerate((WITH, WITHOUT)):
-        for k in range(1, N_VISITS + 1):
-            value = result.upto(by, k).of(way, what)
-            label = _NAMES[way] if k == N_VISITS else ""
-            points.append(Point(name=label, style=style, x=float(k), y=value, low=value, high=value))
-    known = [result.upto(by, k).of(KNOWING, what) for k in range(1, N_VISITS + 1)]
-    return Scatter(
-        title=f"{name.capitalize()}, split by {by}",
-        x_name="until both have visited a page so often",
-        y_name=name,
-        points=points,
-        limits=[Series(name=_NAMES[KNOWING], style=2, x=[float(k) for k in range(1, N_VISITS + 1)], y=known)],
-        even=True,
-    )
-
-
-def _ways(lost: Lost) -> list[list[str]]:
-    knowing = lost.of(KNOWING, "stale")
-    return [
-        [
-            _NAMES[way],
-            f"{lost.visits(way):.2f}",
-            f"{lost.of(way, 'stale'):.4f}",
-            f"{lost.of(way, 'stale') - knowing:.4f}",
-            share(lost.of(way, "recall")),
-            share(lost.of(way, "wasted")),
-        ]
-        for way in WAYS
-    ]
-
-
-def _when(when: str) -> str:
-    return f"the time of {N_VISITS} visits a page" if when == FIRST else "afterwards"
-
-
 def _where(one: Variant) -> str:
     return f"split by {one.by}, {_made(one.made)}"
 
@@ -294,19 +204,3 @@ def _percent(found: Spread) -> str:
     if isnan(found.low):
         return "-" if isnan(found.value) else f"{found.value:.1f}"
     return f"{found.value:.1f} [{found.low:.1f}–{found.high:.1f}]"
-
-
-def _share(found: Spread) -> str:
-    if isnan(found.value):
-        return "no known share"
-    within = "" if isnan(found.low) else f" [{100 * found.low:.0f} to {100 * found.high:.0f}]"
-    return f"{100 * found.value:.1f} %{within}"
-
-
-def _points(found: Spread) -> str:
-    within = "" if isnan(found.low) else f" [{found.low:+.2f} to {found.high:+.2f}]"
-    return f"{found.value:+.2f}{within}"
-
-
-def _at_least(value: float, least: float) -> bool | None:
-    return None if isnan(value) else value >= least

@@ -2,8 +2,9 @@
 
 What it knows beyond the Gamma filter: what resources do after a change (`learn.rhythms.habits`), when those
 of one group are stirred together (`learn.rhythms.stirs`), which of them heed that (`learn.rhythms.steps`),
-at which hours and on which days they change (`learn.rhythms.calendars`), and how far those are to be believed
-who tell of others' changes (`learn.rhythms.signals`). All of it is learned while it runs, from visits alone.
+at which hours and on which days they change (`learn.rhythms.calendars`), how far those are to be believed
+who tell of others' changes (`learn.rhythms.signals`), and who goes with whom (`learn.rhythms.kin`). All of it
+is learned while it runs, from visits alone.
 """
 
 from __future__ import annotations
@@ -24,17 +25,18 @@ from recrawl.learn.rhythms.calendars import counts_of_all, go_by, more_calendars
 from recrawl.learn.rhythms.forecasts import Rhythms, scatter
 from recrawl.learn.rhythms.habits import Habits, counted
 from recrawl.learn.rhythms.hearsay import before
+from recrawl.learn.rhythms.kin import all_told_by_kin, more_ties, tied
 from recrawl.learn.rhythms.lessons import SEVERAL, all_overheard, learned
 from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, HEED, SCALE, SHARE, WIDTH, T, X, sound
 from recrawl.learn.rhythms.signals import Register, Sources, all_believed, more_sources
 from recrawl.learn.rhythms.stirs import Stirs, with_room
 from recrawl.learn.rhythms.told import Told
-from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
+from recrawl.model import DAY_S, Batch, Floats, Ints, KinTable, Priors, Seen
 
 # So many visits are taken in by plain Python, within ten seconds in all: the loop's own thread does not stop
 # for a compiler then, which may take longer the first time.
 N_PLAIN = 10_000
-PARTS = ("habits", "stirs", "heed", "scouts", "calendar", "signals")
+PARTS = ("habits", "stirs", "heed", "scouts", "calendar", "signals", "kin")
 
 
 class Rhythm:
@@ -61,6 +63,7 @@ class Rhythm:
         self.n_heard = 500_000 if can_compile() else 20_000  # some seconds either way
         self._n_taken = 0  # visits
         self._heeds_signals = "signals" not in without
+        self._heeds_kin = "kin" not in without
         self._register = Register()
         self.scouts = "scouts" not in without
         self.common = nothing_in_common(0)._replace(
@@ -87,6 +90,12 @@ class Rhythm:
     def ground(self, priors: Priors) -> None:
         """Believe this of resources before they were seen; what was seen of them stays."""
         self.priors = priors
+
+    def know_kin(self, table: KinTable) -> None:
+        """Go by this table; what was checked of pairs that stay is kept."""
+        if self._heeds_kin:
+            self._reach(int(max(table.id.max(initial=0), table.of.max(initial=0))))
+            self.common = self.common._replace(ties=tied(self.common.ties, table))
 
     def lore(self) -> Floats:
         """The counts of habits, and of everybody's calendar."""
@@ -161,12 +170,14 @@ class Rhythm:
 
     def forecast(self, batch: Batch, now: float) -> Rhythms | Told:
         rhythms = self.rhythms(batch)
-        told = (batch.told_at <= now) & np.isfinite(batch.since_at)
-        if not self._heeds_signals or not told.any():
+        told = (batch.told_at <= now) & np.isfinite(batch.since_at) & self._heeds_signals
+        by_kin, kin_at = all_told_by_kin(self.common.ties, batch.id, batch.since_at, now)
+        if not told.any() and not by_kin.any():
             return rhythms
-        belief = all_believed(self.sources, self._register.rows(batch.told_by))
+        belief = np.where(told, all_believed(self.sources, self._register.rows(batch.told_by)), 0.0)
         told_s = np.where(told, batch.told_at - batch.since_at, np.inf)
-        return Told(rhythms, told_s, np.where(told, belief, 0.0))
+        kin_s = np.where(by_kin > 0.0, kin_at - batch.since_at, np.inf)
+        return Told(rhythms, told_s, belief, kin_s, by_kin)
 
     def rhythms(self, batch: Batch) -> Rhythms:
         """The forecasts, whatever anybody has told."""
@@ -198,10 +209,12 @@ class Rhythm:
         a, b_s = self.state(batch.id, batch.group, batch.hunch_per_day)
         told = (batch.told_at <= now) & self._heeds_signals
         belief = all_believed(self.sources, self._register.rows(batch.told_by))
+        by_kin, _ = all_told_by_kin(self.common.ties, batch.id, batch.since_at, now)
         return {
             **known(a, b_s, shape, scale_s, self._rows[batch.id, SHARE]),
             **accounted(self.rhythms(batch), self.common, np.isfinite(batch.since_at), now),
             "signal_belief": np.where(told, belief, np.nan),
+            "kin_belief": np.where(by_kin > 0.0, by_kin, np.nan),
         }
 
     def silences(self, batch: Batch, until_at: Floats) -> tuple[Floats, Floats]:
@@ -283,3 +296,4 @@ class Rhythm:
         grown = np.tile(np.array(BLANK), (room, 1))
         grown[: len(self._rows)] = self._rows
         self._rows = grown
+        self.common = self.common._replace(ties=more_ties(self.common.ties, room))

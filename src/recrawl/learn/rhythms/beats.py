@@ -14,6 +14,7 @@ import numpy as np
 from recrawl.compiled import quick
 from recrawl.learn.rhythms.calendars import Calendars, calendar_of, moment, no_calendars, shown_at
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of, no_habits
+from recrawl.learn.rhythms.kin import Ties, no_ties
 from recrawl.learn.rhythms.rows import CHANGED_AT, HABIT, HEED, SCALE
 from recrawl.learn.rhythms.signals import Sources, no_sources
 from recrawl.learn.rhythms.stirs import Stirs, no_stirs, rate_at, stirred_s
@@ -30,6 +31,7 @@ class Common(NamedTuple):
     stirs: Stirs
     calendars: Calendars
     sources: Sources
+    ties: Ties
     forms: bool = True  # whether habits are learned
     marks: bool = True  # whether calendars are
     heed: float = np.nan  # how far everybody heeds its group; NaN: as far as each was seen to
@@ -37,7 +39,7 @@ class Common(NamedTuple):
 
 def nothing_in_common(n_groups: int) -> Common:
     """Before anything was seen, with room for so many groups."""
-    return Common(no_habits(), no_stirs(n_groups), no_calendars(n_groups + 1), no_sources(0))
+    return Common(no_habits(), no_stirs(n_groups), no_calendars(n_groups + 1), no_sources(0), no_ties(0))
 
 
 class Beat(NamedTuple):

@@ -159,6 +159,10 @@ class Rhythms:
         real_s = moments(self.shown, self._calendar, self._since + told_s) - self.since_at
         return np.asarray(np.clip(real_s, 0.0, most_s))
 
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
+        gap_s = self.real_s(own_s, most_s)
+        return self.timed_s(gap_s) if timely else gap_s
+
     def timed_s(self, gap_s: Floats) -> Floats:
         """The best moments near these, by the calendars."""
         return timed_many(self.calendars, self._calendar, self.since_at, gap_s)

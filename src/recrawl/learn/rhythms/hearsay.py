@@ -6,13 +6,14 @@ that is known of it now. Where it stood in its habit is followed from visit to v
 
 from __future__ import annotations
 
-from math import isfinite, isnan
+from math import exp, isfinite, isnan, log1p
 
 from recrawl.compiled import quick
 from recrawl.learn.predictors.gamma import TELLING
 from recrawl.learn.rhythms.beats import Common, beat_of, own_s
 from recrawl.learn.rhythms.calendars import calendar_of, mark, shown_at
 from recrawl.learn.rhythms.habits import row_after
+from recrawl.learn.rhythms.kin import check_kin, see_kin
 from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, SHARE, VERDICTS, T, X
 from recrawl.learn.rhythms.signals import heard
 from recrawl.learn.rhythms.steps import rouse
@@ -41,6 +42,7 @@ def overheard(
     shape: float,
     scale_s: float,
     source: int,
+    id_: int,
 ) -> None:
     habits, stirs = common.habits, common.stirs
     beat = beat_of(common, row, since_at, slot, scale_s / shape)
@@ -50,6 +52,7 @@ def overheard(
     per_s = min(a / b_s, TELLING / gap_s)
     passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
     due = 1.0 if source < 0 else heard(common.sources, source, a, b_s, passed_s, changed)
+    check_kin(common.ties, id_, since_at, at, exp(-a * log1p(passed_s / b_s)), changed)
     if slot >= 0:
         rouse(habits, stirs, beat, shown_now, changed, per_s, a, b_s, due)
     if isnan(row[CHANGED_AT]):
@@ -59,4 +62,5 @@ def overheard(
     if changed:
         row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
         row[HABIT] = float(row_after(int(row[VERDICTS])))
+        see_kin(common.ties, id_, at - after_s if isfinite(after_s) else since_at, at)
     row[VERDICTS] = float((2 * int(row[VERDICTS]) + (1 if changed else 0)) & 7)

@@ -53,6 +53,7 @@ def learned(
             scale_s[i],
             forgetting,
             source[i],
+            ids[i],
         )
 
 
@@ -85,4 +86,5 @@ def all_overheard(
             shape[i],
             scale_s[i],
             source[i],
+            ids[i],
         )

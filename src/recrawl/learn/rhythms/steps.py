@@ -15,6 +15,7 @@ from recrawl.learn.predictors.gamma import TELLING
 from recrawl.learn.rhythms.beats import Beat, Common, beat_of, own_s
 from recrawl.learn.rhythms.calendars import calendar_of, mark, shown_at
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, count, end_of, known_after, row_after, settle
+from recrawl.learn.rhythms.kin import check_kin, see_kin
 from recrawl.learn.rhythms.rows import (
     CHANGED_AT,
     FADING,
@@ -48,11 +49,13 @@ def take(
     scale_s: float,
     forgetting: float,
     source: int,
+    id_: int,
 ) -> None:
     """Learn from a visit: the resource's row, its group's stirs and calendar, everybody's habits.
 
     `after_s` is how long before the visit the change was, where that is known, else NaN; `source` is who had
-    told of it, -1: nobody. A change that was told of teaches nothing but that, as far as it was that one.
+    told of it, -1: nobody; `id_` is the resource's number. A change that was told of teaches nothing but
+    that, as far as it was that one.
     """
     first = isnan(row[CHANGED_AT])
     habits, stirs = common.habits, common.stirs
@@ -64,6 +67,7 @@ def take(
     passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
     per_s = min(a / b_s, TELLING / gap_s)
     due = 1.0 if source < 0 else heard(common.sources, source, a, b_s, passed_s, changed)
+    check_kin(common.ties, id_, since_at, at, exp(-a * log1p(passed_s / b_s)), changed)
     later_s = 0.0
     if isfinite(after_s):
         event_at = shown_at(shown, at - after_s)
@@ -92,6 +96,7 @@ def take(
         row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
         row[SCALE] = min(max(b_s / a, SHORTEST_S), LONGEST_S)
         row[HABIT] = float(row_after(int(row[VERDICTS])))
+        see_kin(common.ties, id_, at - after_s if isfinite(after_s) else since_at, at)
     row[VERDICTS] = float((2 * int(row[VERDICTS]) + (1 if changed else 0)) & 7)
 
 

@@ -1,12 +1,15 @@
-"""Forecasts of resources that somebody has told of.
+"""Forecasts of resources that somebody has told of: a source, or their kin.
 
-After the telling a change is the likelier by as much as the source is believed; before it all is as it was.
-The index is still read off the usual curve: when a visit is due follows from the leap in own time.
+After the telling a change is the likelier by as much as the teller is believed; before it all is as it was.
+The index is still read off the usual curve: when a visit is due follows from the leap in own time. What kin
+told hastens a visit only for goals that count how long a copy is stale: a change that is there is caught
+later as well as now, and to catch many it is better to wait until more is due than what kin have seen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -18,8 +21,10 @@ from recrawl.model import Floats, Ints
 @dataclass(frozen=True)
 class Told:
     rhythms: Rhythms
-    told_s: Floats  # how long after the last visit; inf: nobody told
+    told_s: Floats  # how long after the last visit a source told; inf: none did
     belief: Floats  # how far each source is believed
+    kin_s: Floats | float = inf  # the same of their kin
+    by_kin: Floats | float = 0.0
 
     @property
     def usual(self) -> Usual:
@@ -30,40 +35,62 @@ class Told:
         return self.rhythms.scatter
 
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats:
+        """By what sources have told."""
         untold_s = self.rhythms.real_s(own_s, most_s)
-        told = np.isfinite(self.told_s)
+        return self._leapt_s(own_s, most_s, self.belief, self.told_s, untold_s)
+
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
+        """Whoever was told of does not wait for a better moment."""
+        gap_s = self.real_s(own_s, most_s)
+        if not timely:
+            return gap_s
+        first_s = np.where(np.isfinite(self.kin_s), np.minimum(self.told_s, self.kin_s), np.inf)
+        gap_s = self._leapt_s(own_s, most_s, 1.0 - self._both, first_s, gap_s)
+        told = np.isfinite(self.told_s) | np.isfinite(self.kin_s)
+        return np.where(told, gap_s, self.rhythms.timed_s(gap_s))
+
+    def _leapt_s(self, own_s: Floats, most_s: Floats, q: Floats, told_s: Floats, untold_s: Floats) -> Floats:
+        """Sooner than untold, where somebody is believed so far and told then."""
+        told = np.isfinite(told_s)
         if not told.any():
             return untold_s
         a, b_s = self.rhythms.gamma.gamma()
-        leapt_s = self.rhythms.real_s(before_leaps_s(own_s, a, b_s, self.belief), most_s)
-        return np.where(told, np.minimum(untold_s, np.maximum(leapt_s, self.told_s)), untold_s)
-
-    def timed_s(self, gap_s: Floats) -> Floats:
-        """Whoever was told of does not wait for a better moment."""
-        return np.where(np.isfinite(self.told_s), gap_s, self.rhythms.timed_s(gap_s))
+        leapt_s = self.rhythms.real_s(before_leaps_s(own_s, a, b_s, q), most_s)
+        return np.where(told, np.minimum(untold_s, np.maximum(leapt_s, told_s)), untold_s)
 
     def survival(self, t_s: Floats) -> Floats:
         return np.asarray(self.rhythms.survival(t_s) * self._left(t_s))
 
     def survival_integral(self, t_s: Floats) -> Floats:
-        before_s = np.minimum(t_s, self.told_s)
-        until_told = self.rhythms.survival_integral(before_s)
-        return until_told + (self.rhythms.survival_integral(t_s) - until_told) * self._left(t_s)
+        first_s, last_s = np.minimum(self.told_s, self.kin_s), np.maximum(self.told_s, self.kin_s)
+        until_first = self.rhythms.survival_integral(np.minimum(t_s, first_s))
+        until_last = self.rhythms.survival_integral(np.minimum(t_s, last_s))
+        between = (until_last - until_first) * self._left(first_s)
+        return until_first + between + (self.rhythms.survival_integral(t_s) - until_last) * self._both
 
     def survival_slope(self, t_s: Floats) -> Floats:
         """But for the leap itself, which has none."""
         return np.asarray(self.rhythms.survival_slope(t_s) * self._left(t_s))
 
     def n_expected(self, t_s: Floats) -> Floats:
-        return self.rhythms.n_expected(t_s) + 1.0 - self._left(t_s)
+        told, by_kin = t_s >= self.told_s, t_s >= self.kin_s
+        return self.rhythms.n_expected(t_s) + told * self.belief + by_kin * self.by_kin
 
     def n_expected_integral(self, t_s: Floats) -> Floats:
-        since_s = np.maximum(t_s - np.where(np.isfinite(self.told_s), self.told_s, np.inf), 0.0)
-        return self.rhythms.n_expected_integral(t_s) + self.belief * since_s
+        since_s, since_kin_s = np.maximum(t_s - self.told_s, 0.0), np.maximum(t_s - self.kin_s, 0.0)
+        told = self.belief * since_s + self.by_kin * since_kin_s
+        return self.rhythms.n_expected_integral(t_s) + told
 
     def pick(self, rows: Ints) -> Told:
-        return Told(self.rhythms.pick(rows), self.told_s[rows], self.belief[rows])
+        kin_s, by_kin = (np.broadcast_to(one, len(self.told_s))[rows] for one in (self.kin_s, self.by_kin))
+        return Told(self.rhythms.pick(rows), self.told_s[rows], self.belief[rows], kin_s, by_kin)
+
+    @property
+    def _both(self) -> Floats:
+        """The probability that neither told of anything."""
+        return np.asarray((1.0 - self.belief) * (1.0 - self.by_kin))
 
     def _left(self, t_s: Floats) -> Floats:
-        """The probability that the telling was of nothing."""
-        return np.where(t_s >= self.told_s, 1.0 - self.belief, 1.0)
+        """The probability that what was told by then was of nothing."""
+        left = np.where(t_s >= self.told_s, 1.0 - self.belief, 1.0)
+        return left * np.where(t_s >= self.kin_s, 1.0 - self.by_kin, 1.0)

@@ -25,7 +25,7 @@ class Calibration:
 
     said: list[Floats]  # rising
     meant: list[Floats]
-    by: str  # `sigmoid` or `isotonic`
+    by: str  # `sigmoid`, `isotonic` or `none`
 
     def of(self, p: Floats) -> Floats:
         taken = np.stack([np.interp(p[:, k], self.said[k], self.meant[k]) for k in range(p.shape[1])], axis=1)
@@ -53,6 +53,17 @@ def calibration(p: Floats, label: Ints) -> Calibration:
         (_steps if by == "isotonic" else _sigmoid)(p[:, k], np.asarray(label == k)) for k in range(p.shape[1])
     ]
     return Calibration([said for said, _ in curves], [np.clip(y, _EDGE, 1 - _EDGE) for _, y in curves], by)
+
+
+def as_said(n_classes: int) -> Calibration:
+    """No curve, but that no probability is 0 or 1."""
+    ends = np.array([0.0, 1.0])
+    return Calibration([ends] * n_classes, [np.clip(ends, _EDGE, 1 - _EDGE)] * n_classes, "none")
+
+
+def log_loss(p: Floats, label: Ints) -> float:
+    """The mean of -ln(what was said of the class that it is): the less the better."""
+    return float(-np.log(np.maximum(p[np.arange(len(label)), label], _EDGE)).mean())
 
 
 def reliability(p: Floats, label: Ints, n_bins: int = 10) -> Reliability:

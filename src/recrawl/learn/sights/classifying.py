@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.learn.sights.calibration import Reliability, calibration, reliability
+from recrawl.learn.sights.calibration import Reliability, as_said, calibration, log_loss, reliability
 from recrawl.learn.sights.learners import pruned_tree
 from recrawl.learn.sights.selection import Selection, selected
 from recrawl.learn.sights.splits import balanced, by_resource, by_site, one_thread
@@ -26,13 +26,14 @@ class Classified:
     leaf_p: Floats
     selection: Selection
     n_trained: int  # in the balanced set
-    by: str  # how probabilities were calibrated
+    by: str  # how probabilities were calibrated; `none` where that would not have helped
     error_by_resource: float  # of all resources, as they are, held out
     error_by_site: float | None
     error_of_the_largest: float  # of always saying the largest class
     confusion: Ints  # what they are (rows), and what was said; by site where there are several
     before: Reliability  # of what the tree says …
     after: Reliability  # … and of what it is taken for; both on what was held out of everything
+    losses: tuple[float, float]  # of its logarithms: without calibration, and with it
 
 
 def classified(values: Floats, label: Ints, site: Ints, n_classes: int, *, seed: int = 1) -> Classified:
@@ -53,7 +54,10 @@ def _classified(values: Floats, label: Ints, site: Ints, n_classes: int, seed: i
     if apart:
         fold = by_site(site, N_FOLDS, seed)
         p, said = _held_out(own, label, site, fold, n_classes, seed)
-    curves = calibration(p, label)
+    # Curves are kept where those of each half of the folds help the other; few rows teach them little.
+    taken, left = _crossed(p, label, fold), as_said(n_classes).of(p)
+    losses = log_loss(left, label), log_loss(taken, label)
+    curves = calibration(p, label) if losses[1] < losses[0] else as_said(n_classes)
     confusion = np.bincount(label * n_classes + said, minlength=n_classes**2).reshape(n_classes, n_classes)
     at_leaves = np.zeros((grown.tree_.node_count, n_classes))
     at_leaves[:, grown.classes_] = grown.tree_.value[:, 0, :]
@@ -69,7 +73,8 @@ def _classified(values: Floats, label: Ints, site: Ints, n_classes: int, seed: i
         error_of_the_largest=1.0 - float(np.bincount(label).max()) / len(label),
         confusion=confusion,
         before=reliability(p, label),
-        after=reliability(_crossed(p, label, fold), label),
+        after=reliability(left if curves.by == "none" else taken, label),
+        losses=losses,
     )
 
 

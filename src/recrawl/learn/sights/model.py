@@ -14,6 +14,7 @@ import numpy as np
 
 from recrawl.errors import BadInputError, NewerStoreError, UnsoundStoreError
 from recrawl.learn.groups import Classes
+from recrawl.learn.priors import Ratio
 from recrawl.learn.sights.text import TextError, array, plain, read_trees, text_of, trees_of, unsealed
 from recrawl.learn.sights.trees import Trees
 from recrawl.model import Floats, Ints
@@ -53,6 +54,12 @@ class Trained:
     def present(self) -> bool:
         """Whether sights as they are taken now are those that it was learned from."""
         return self.format == SIGHT_FORMAT and self.features == tuple(one.name for one in FEATURES)
+
+    @property
+    def ratio(self) -> Ratio:
+        gain, error = (self.report.get(name) for name in ("gain_of_the_prior", "gain_of_the_prior_error"))
+        proven = isinstance(gain, float) and isinstance(error, float) and gain > error
+        return Ratio(self.ratio_shape, self.ratio_scale, proven)
 
     def hunches(self, values: Floats) -> tuple[Floats, Floats]:
         """Changes a day, and the mean interval of the class, in seconds, for each row."""

@@ -48,6 +48,8 @@ def classifier_report(made: Classified, names: tuple[str, ...]) -> dict[str, obj
         "calibrated_by": made.by,
         "calibration_error_before": made.before.error,
         "calibration_error": made.after.error,
+        "log_loss_uncalibrated": made.losses[0],
+        "log_loss_calibrated": made.losses[1],
         "reliability": _rows(made.after),
     }
 

@@ -17,7 +17,7 @@ from recrawl.learn.sights.classifying import Classified, classified
 from recrawl.learn.sights.evidence import Evidence
 from recrawl.learn.sights.model import Trained
 from recrawl.learn.sights.reporting import classifier_report, importance, log_rate_report
-from recrawl.learn.sights.splits import by_resource, by_site
+from recrawl.learn.sights.splits import by_resource, by_site, standard_error
 from recrawl.model import DAY_S, Floats, Ints, Priors
 from recrawl.model.sight import FEATURES, SIGHT_FORMAT
 
@@ -49,7 +49,7 @@ def trained(
     rows = np.arange(seen.n)
     if seen.n > MOST:
         rows = np.sort(np.random.default_rng(seed).choice(seen.n, MOST, replace=False))
-        values, seen, site = values[rows], of_rows(seen, rows), site[rows]
+        values, seen, site = values[rows], seen.pick(rows), site[rows]
     plain = fitted(seen, np.zeros(seen.n, dtype=np.int64), now=now)
     per_day = likeliest(seen, plain.shape, plain.scale_s).per_s * DAY_S
     apart = len(np.unique(site)) > 1
@@ -58,14 +58,15 @@ def trained(
     evidence = Evidence.of(seen)
     held = held_out(values, evidence, fold, unit, seed=seed)
     ratio = _about(seen, held.guess)
-    if held.n_trees and _gain(seen, evidence, held, ratio, plain) <= 0.0:
+    if held.n_trees and _gain(seen, evidence, held, ratio, plain).sum() <= 0.0:
         held = held_out_with(values, evidence, fold, n_trees=0, depth=held.depth, seed=seed)
     regression = regressed(values, evidence, held.n_trees, held.depth, seed=seed)
     if not held.n_trees:  # nothing to go by: the same for all
         ratio = _about(seen, np.full(seen.n, regression.middle))
-    how = "given"
     if classes is None:
         how, classes = _classes(per_day, k)
+    else:
+        how, k = "given", len(classes)
     telling = _telling(seen, per_day, classes)
     label = classes.of(per_day)
     made = classified(values[telling], label[telling], site[telling], len(classes), seed=seed)
@@ -82,23 +83,8 @@ def trained(
         leaf_p=made.leaf_p,
         trained_at=now,
         report=_report(
-            values, seen, site, evidence, held, regression, ratio, plain, classes, how, made, names
+            values, seen, site, evidence, held, regression, ratio, plain, classes, (how, k), made, names
         ),
-    )
-
-
-def of_rows(seen: Histories, rows: Ints) -> Histories:
-    """The histories of some resources, numbered anew."""
-    place = np.full(seen.n, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    own = place[seen.row]
-    kept = own >= 0
-    return Histories(
-        n=len(rows),
-        row=own[kept],
-        gap_s=seen.gap_s[kept],
-        changed=seen.changed[kept],
-        after_s=seen.after_s[kept],
     )
 
 
@@ -121,14 +107,15 @@ def _about(seen: Histories, guess: Floats) -> Priors:
     )
 
 
-def _gain(seen: Histories, evidence: Evidence, held: HeldOut, ratio: Priors, plain: Priors) -> float:
-    """By how much likelier the visits are under the priors that hunches lead to than under one for all: that
-    is what they are for, and a bell that is better need not mean a better Gamma distribution."""
+def _gain(seen: Histories, evidence: Evidence, held: HeldOut, ratio: Priors, plain: Priors) -> Floats:
+    """By how much likelier each resource's visits are under the priors that hunches lead to than under one
+    for all: that is what they are for, and a bell that is better need not mean a better Gamma distribution.
+    """
     hunched = Evidence.of(scaled(seen, np.exp(held.guess)))
     # a change whose time is known is a density there, and time was stretched
     stretched = seen.sums(seen.timed.astype(np.float64)) * held.guess
     gained = hunched.foretold_by(ratio.shape, ratio.scale_s / DAY_S) + stretched
-    return float((gained - evidence.foretold_by(plain.shape, plain.scale_s / DAY_S)).mean())
+    return np.asarray(gained - evidence.foretold_by(plain.shape, plain.scale_s / DAY_S))
 
 
 def _classes(per_day: Floats, k: int) -> tuple[str, Classes]:
@@ -155,11 +142,12 @@ def _report(
     ratio: Priors,
     plain: Priors,
     classes: Classes,
-    how: str,
+    by: tuple[str, int],
     made: Classified,
     names: tuple[str, ...],
 ) -> dict[str, object]:
     apart = len(np.unique(site)) > 1
+    gain = _gain(seen, evidence, held, ratio, plain) if held.n_trees else np.zeros(seen.n)
     fold = by_resource(seen.n, N_FOLDS, 1)
     mixed = held_out_with(values, evidence, fold, n_trees=held.n_trees, depth=held.depth) if apart else held
     figures = {
@@ -173,11 +161,13 @@ def _report(
         "log_rate": figures,
         "trees": held.n_trees,
         "tree_depth": held.depth,
-        "gain_of_the_prior": _gain(seen, evidence, held, ratio, plain) if held.n_trees else 0.0,
+        "gain_of_the_prior": float(gain.mean()),
+        "gain_of_the_prior_error": standard_error(gain, site if apart else np.arange(seen.n)) / seen.n,
         "ratio_shape": ratio.shape,
         "plain_prior": {"shape": plain.shape, "scale_days": plain.scale_s / DAY_S},
         "classes": {
-            "by": how,
+            "by": by[0],
+            "asked": by[1],
             "interval_days": [x / DAY_S if np.isfinite(x) else None for x in classes.interval_s.tolist()],
             "n": classes.n.tolist(),
         },

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from recrawl.model import Adoption, Version
 from recrawl.remember.adopting import completed
 from recrawl.remember.sqlite import rows
+from recrawl.remember.sqlite.bags import SqliteBags
 from recrawl.remember.sqlite.sights import SqliteSights
 from recrawl.remember.sqlite.watchlist import SqliteWatchlist, json_ids
 
 
-class SqliteAdopting(SqliteSights, SqliteWatchlist):
+class SqliteAdopting(SqliteSights, SqliteBags, SqliteWatchlist):
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]:
         found = self._db.rows("recorded_among", {"fetch_ids": json.dumps(list(fetch_ids))})
         return frozenset(row["fetch_id"] for row in found)
@@ -45,6 +46,7 @@ class SqliteAdopting(SqliteSights, SqliteWatchlist):
         self._db.run("stand", standing)
         self._db.run("heed", {"id": resource_id, "since_at": standing["since_at"]})
         self._see([completed(adoption)])
+        self._keep_bags([(resource_id, bag) for bag in adoption.bags])
         return True
 
     def _insert(self, resource_id: int, version: Version) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.model import Floats, Ints, Looked, Prospects, Seen, Version
+from recrawl.model import Bits, Floats, Ints, Looked, Prospects, Seen, Version
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.database import Database
 from recrawl.remember.told import looked_of, n_steps, prospects_of, seen_of
@@ -89,6 +89,15 @@ class SqlitePast:
 
     def prospects(self) -> Prospects:
         return prospects_of(self._db.tuples("prospects"))
+
+    def recount(self, ids: Ints, since_at: Floats, n_changes: Ints, bits: Bits) -> int:
+        signed = bits.view(np.int64).tolist()
+        rows = zip(ids.tolist(), since_at.tolist(), n_changes.tolist(), signed, strict=True)
+        with self._db.writing():
+            return sum(
+                self._db.run("recount", {"id": key, "since_at": since, "n_changes": n, "bits": some})
+                for key, since, n, some in rows
+            )
 
     def remind(self, ids: Ints, since_at: Floats, rows: Floats) -> int:
         """A NaN is NULL to SQLite, and NULL is itself alone."""

@@ -4,88 +4,39 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import nan
 from typing import Any
 
 import numpy as np
 
-from recrawl.errors import NewerStoreError
 from recrawl.model import (
     SILENCE,
     Batch,
     Changed,
+    Changes,
     Completion,
     Effective,
     Floats,
     Kind,
-    Manner,
     NewResource,
     Outcome,
     Plan,
     Resource,
-    Settings,
     Standing,
     Version,
     Visit,
 )
-from recrawl.remember.layers import MANNERS
 from recrawl.remember.sqlite.noise import noise_of, noise_text
+from recrawl.remember.sqlite.settings import Row, manner_of, settings_of, settings_values
 
-Row = sqlite3.Row | Mapping[str, Any]  # of columns by name
-
-_NO_MANNER = Manner()
 BOUNDS = {-1: "min", 0: "", 1: "max", 2: "relook"}
 _FLOAT64 = np.dtype("<f8")
 
 
-def settings_of(row: Row, prefix: str = "") -> Settings:
-    kind, paused, private = (row[prefix + name] for name in ("kind", "paused", "allow_private"))
-    return Settings(
-        kind=None if kind is None else Kind(kind),
-        weight=row[prefix + "weight"],
-        min_gap_s=row[prefix + "min_gap_s"],
-        max_gap_s=row[prefix + "max_gap_s"],
-        paused=None if paused is None else bool(paused),
-        allow_private=None if private is None else bool(private),
-        manner=None if row[prefix + "manner"] is None else manner_of(row[prefix + "manner"]),
-    )
-
-
-def manner_of(text: str) -> Manner:
-    if text == "{}":
-        return _NO_MANNER
-    said = json.loads(text)
-    unknown = sorted(set(said) - set(MANNERS))
-    if unknown:
-        raise NewerStoreError(
-            f"The store says how to look in ways that this recrawl does not know ({', '.join(unknown)}); "
-            "upgrade recrawl."
-        )
-    lists: dict[str, Any] = {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
-    return Manner(**{**said, **lists})
-
-
-def manner_text(manner: Manner | None) -> str | None:
-    """Only what is said; None where that is nothing."""
-    said = {name: value for name in MANNERS if (value := getattr(manner, name, None)) is not None}
-    return json.dumps(said) if said else None
-
-
-def settings_values(settings: Settings | Effective) -> dict[str, object]:
-    return {
-        "kind": None if settings.kind is None else settings.kind.value,
-        "weight": settings.weight,
-        "min_gap_s": settings.min_gap_s,
-        "max_gap_s": settings.max_gap_s,
-        "paused": settings.paused,
-        "allow_private": settings.allow_private,
-        "manner": manner_text(settings.manner),
-    }
-
-
 def new_values(new: NewResource) -> dict[str, object]:
-    return {"url": new.url, "host": new.host, "depth": new.depth, **settings_values(new.settings)}
+    found = {"depth": new.depth, "changefreq": new.changefreq or None, "lastmod_at": new.lastmod_at}
+    return {"url": new.url, "host": new.host, **found, **settings_values(new.settings)}
 
 
 def resource_of(row: Row) -> Resource:
@@ -104,9 +55,12 @@ def resource_of(row: Row) -> Resource:
             paused=bool(row["paused"]),
             allow_private=bool(row["allow_private"]),
             manner=manner_of(row["manner"]),
+            changes=Changes(row["changes"]),
         ),
         tags=tuple(sorted(json.loads(row["tags"]))),
         depth=row["depth"],
+        changefreq=row["changefreq"] or "",
+        lastmod_at=row["lastmod_at"],
     )
 
 

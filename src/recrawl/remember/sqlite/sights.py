@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from recrawl.remember.sights import finite, old_models
 from recrawl.remember.sqlite.database import Database
 
 _N_SIGHTS = 20_000  # in a page
+_N_LINKS = 50_000  # in a page: as numbers of Python's they take ten times the room
 _N_TOGETHER = 20_000  # hunches or links in a transaction: others want to write too
 _FLOAT64 = np.dtype("<f8")
 
@@ -64,8 +66,17 @@ class SqliteSights:
                 self._db.run_many("connect", pairs[start : start + _N_TOGETHER])
 
     def links(self) -> tuple[Ints, Ints]:
-        pairs = np.array(self._db.tuples("links"), dtype=np.int64).reshape(-1, 2)
+        pages = [np.empty((0, 2), dtype=np.int64)]
+        from_id = to_id = 0
+        while page := self._db.tuples("links", {"from_id": from_id, "to_id": to_id, "limit": _N_LINKS}):
+            pages.append(np.fromiter(chain.from_iterable(page), np.int64, 2 * len(page)).reshape(-1, 2))
+            from_id, to_id = page[-1]
+        pairs = np.concatenate(pages)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+    def in_links(self, ids: Ints) -> Ints:
+        known = dict(self._db.tuples("in_links", {"ids": json.dumps(ids.tolist())}))
+        return np.array([known.get(one, 0) for one in ids.tolist()], dtype=np.int64)
 
     def _see(self, done: Sequence[Completion]) -> None:
         """Keep what these visits showed; in a transaction of the caller's."""
@@ -86,6 +97,6 @@ class SqliteSights:
         if hunches:
             self._db.run_many("expect", hunches)
             self._db.run_many("stand_expected", [(key, *figures) for key, _, _, *figures in hunches])
-        links = [(one.lease.resource.id, to_id) for one in done for to_id in one.links]
+        links = [(one.lease.resource.id, url) for one in done for url in one.links]
         if links:
-            self._db.run_many("connect", links)
+            self._db.run_many("connect_watched", links)

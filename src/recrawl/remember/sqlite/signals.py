@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,9 @@ class SqliteSignals:
                     if not some[i].event_at <= since_at  # else that was seen already
                 ]
                 self._db.run_many("hear", heard)
+                self._db.run_many(
+                    "hint_at", [(one.url, one.event_at) for one in some if isfinite(one.event_at)]
+                )
 
 
 def with_told(batch: Batch, pending: Sequence[tuple[Any, ...]]) -> Batch:

@@ -9,7 +9,9 @@ from math import inf
 from recrawl.model import Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.adopting import SqliteAdopting
+from recrawl.remember.sqlite.bags import SqliteBags
 from recrawl.remember.sqlite.database import paged
+from recrawl.remember.sqlite.kin import SqliteKin
 from recrawl.remember.sqlite.paces import SqlitePaces
 from recrawl.remember.sqlite.past import SqlitePast
 from recrawl.remember.sqlite.payloads import SqlitePayloads
@@ -20,7 +22,15 @@ from recrawl.remember.sqlite.withdrawal import SqliteWithdrawal
 
 
 class SqliteStore(
-    SqlitePayloads, SqliteAdopting, SqlitePast, SqlitePaces, SqliteSignals, SqliteSights, SqliteWithdrawal
+    SqlitePayloads,
+    SqliteAdopting,
+    SqlitePast,
+    SqlitePaces,
+    SqliteSignals,
+    SqliteSights,
+    SqliteBags,
+    SqliteKin,
+    SqliteWithdrawal,
 ):
     """One file, opened or created; several processes may have it open at once.
 
@@ -42,6 +52,7 @@ class SqliteStore(
             lease = {"until_at": until_at, "by": by, "ids": json_ids(host_id for host_id, _ in taken)}
             hosts = {host_id: leased for host_id, *leased in self._db.tuples("lease", lease)}
             watched = self._watched([resource_id for _, resource_id in taken])
+            bases = self._bases([resource_id for _, resource_id in taken])
         return [
             Lease(
                 resource=resource,
@@ -50,6 +61,7 @@ class SqliteStore(
                 claimed_at=now,
                 until_at=until_at,
                 n_host_failures=hosts[host_id][1],
+                base=bases.get(resource.id),
             )
             for (resource, standing, _), (host_id, _) in zip(watched, taken, strict=True)
         ]
@@ -220,3 +232,4 @@ class SqliteStore(
         self._db.run_many("heed", [{"id": row["id"], "since_at": row["since_at"]} for row in standings])
         self._hear([done for done, _ in taken])
         self._see([done for done, _ in taken])
+        self._keep_bags([(done.lease.resource.id, bag) for done, _ in taken for bag in done.bags])

@@ -1,8 +1,8 @@
 """A bit that flips in the store is found: rows are added up as they come and go, and again to verify.
 
 SQLite itself finds what damages its pages' structure, and nothing that changes a number or a letter. Plans,
-hunches, leases and settings in force are left out: they are made anew all the time, from what is added up
-here.
+hunches, kin, leases and settings in force are left out: they are made anew all the time, from what is added
+up here.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ ADDED_UP = {
     "signal": _ALL,
     "sight": _ALL,
     "link": _ALL,
+    "bag": _ALL,
     "resource": (
         *("id", "url", "host_id", "added_at", "since_at", "last_at", "n_informative", "n_changes"),
         *("n_failures", "bits", "etag", "last_modified", "memory", "moved_to", "moved_since_at"),
-        *("last_seq", "version_seq", "noise", "depth"),
+        *("last_seq", "version_seq", "noise", "depth", "changefreq", "lastmod_at"),
     ),
 }
 

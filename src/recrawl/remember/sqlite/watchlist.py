@@ -22,8 +22,9 @@ from recrawl.model import (
 from recrawl.remember.layers import SILENT, merged
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.database import Database, paged
+from recrawl.remember.sqlite.settings import settings_of, settings_values
 
-_DEFAULTS = rows.settings_values(Effective())
+_DEFAULTS = settings_values(Effective())
 _LAYERS = (ScopeKind.GLOBAL, ScopeKind.HOST, ScopeKind.TAG, ScopeKind.RESOURCE)
 
 
@@ -46,6 +47,7 @@ class SqliteWatchlist:
             self._db.run("add_hosts")
             n_added = self._db.run("add_resources", {"now": now})
             self._db.run("deepen")
+            self._db.run("hint")
             self._db.run("add_layers", {"last_id": last_id})
             self._db.run("add_tags")
             self._settle(self._db.column("added_or_tagged", {"last_id": last_id}), now)
@@ -90,18 +92,18 @@ class SqliteWatchlist:
         with self._db.writing():
             ids = self._reached(scope)
             row = self._db.row("layer", layer)
-            said = merged(SILENT if row is None else rows.settings_of(row), settings, forget)
+            said = merged(SILENT if row is None else settings_of(row), settings, forget)
             if said == SILENT:
                 self._db.run("drop_layer", layer)
             else:
-                self._db.run("put_layer", {**layer, **rows.settings_values(said)})
+                self._db.run("put_layer", {**layer, **settings_values(said)})
             self._settle(ids, now)
         return len(ids)
 
     def said(self) -> Iterator[tuple[Scope, Settings]]:
         for kind in _LAYERS:
             found = self._db.rows("layers", {"scope": kind.value})
-            yield from ((Scope(kind, row["name"]), rows.settings_of(row)) for row in found)
+            yield from ((Scope(kind, row["name"]), settings_of(row)) for row in found)
 
     def tag(self, ids: Sequence[int], add: Sequence[str], drop: Sequence[str], now: float) -> None:
         chosen = {"ids": json_ids(ids)}

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from math import inf
 
 from recrawl.errors import StoreError
 from recrawl.model import Erasure, Lease, Replacement, Version
@@ -44,6 +45,7 @@ class SqliteWithdrawal(SqliteWatchlist):
                         for v in made.dropped
                     ],
                 )
+                self._db.run_many("drop_bag", [(v.resource_id, v.at) for v in made.dropped if not v.flag])
                 self._db.run_many("move_payload", made.moved)
                 self._db.run_many("hand_on", [(*moved, made.owner_id) for moved in made.handed_on])
                 if self._db.column("n_placed", {"names": old})[0]:
@@ -84,6 +86,7 @@ class SqliteWithdrawal(SqliteWatchlist):
                 self._db.run("blank_visits", {"id": resource_id})
                 for statement in ("unsay", "blank_sight", "blank_hunches", "blank_links"):
                     self._db.run(statement, {"id": resource_id})
+                self._db.run("drop_bags", {"id": resource_id, "until_at": inf})
 
     def end_erasure(
         self, url: str, *, n_records: int, n_bytes: int, shared: Sequence[str] = (), done: bool = True

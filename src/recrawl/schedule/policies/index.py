@@ -110,7 +110,5 @@ class ClockedQuote:
 
     def gaps(self, price: float | Floats) -> Floats:
         own_s = self.clock.usual.own_s(self.usual.gaps(price)) * self.factor
-        gap_s = self.clock.real_s(own_s, self.max_gap_s)
-        if self.timely:
-            gap_s = self.clock.timed_s(gap_s)
+        gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely)
         return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))

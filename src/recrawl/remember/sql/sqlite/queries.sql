@@ -12,7 +12,10 @@ CREATE TEMP TABLE incoming (
     paused INTEGER,
     allow_private INTEGER,
     manner TEXT,
-    depth INTEGER
+    changes TEXT,
+    depth INTEGER,
+    changefreq TEXT,
+    lastmod_at REAL
 );
 
 -- name: incoming_tag_table
@@ -24,8 +27,14 @@ SELECT t.resource_id AS id, l.*
 FROM resource_tag AS t JOIN layer AS l ON l.scope = 'tag' AND l.name = t.tag;
 
 -- name: receive
-INSERT INTO incoming (url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner, depth)
-VALUES (:url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner, :depth);
+INSERT INTO incoming (
+    url, host, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner, changes, depth, changefreq,
+    lastmod_at
+)
+VALUES (
+    :url, :host, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner, :changes, :depth,
+    :changefreq, :lastmod_at
+);
 
 -- name: receive_tag
 INSERT INTO incoming_tag (url, tag) VALUES (?, ?);
@@ -39,8 +48,8 @@ ON CONFLICT DO NOTHING;
 SELECT coalesce(max(id), 0) FROM resource;
 
 -- name: add_resources
-INSERT INTO resource (url, host_id, added_at, due_at, rule, planned_at, depth)
-SELECT i.url, h.id, :now, :now, 'first-look', :now, i.depth
+INSERT INTO resource (url, host_id, added_at, due_at, rule, planned_at, depth, changefreq, lastmod_at)
+SELECT i.url, h.id, :now, :now, 'first-look', :now, i.depth, i.changefreq, i.lastmod_at
 FROM incoming AS i JOIN host AS h ON h.name = i.host
 WHERE NOT EXISTS (SELECT 1 FROM resource AS r WHERE r.url = i.url)
 ORDER BY i.pos;
@@ -50,12 +59,21 @@ ORDER BY i.pos;
 UPDATE resource SET depth = i.depth FROM incoming AS i
 WHERE i.depth IS NOT NULL AND i.url = resource.url AND i.depth < coalesce(resource.depth, 9e999);
 
+-- name: hint
+-- Of those known before, and not looked at closely yet: the newest word of a sitemap.
+UPDATE resource SET changefreq = coalesce(i.changefreq, resource.changefreq),
+    lastmod_at = coalesce(i.lastmod_at, resource.lastmod_at)
+FROM incoming AS i
+WHERE coalesce(i.changefreq, i.lastmod_at) IS NOT NULL AND i.url = resource.url
+    AND NOT EXISTS (SELECT 1 FROM sight AS s WHERE s.resource_id = resource.id);
+
 -- name: add_layers
-INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
-SELECT 'resource', i.url, i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private, i.manner
+INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner, changes)
+SELECT 'resource', i.url, i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private, i.manner, i.changes
 FROM incoming AS i JOIN resource AS r ON r.url = i.url
 WHERE r.id > :last_id
-    AND coalesce(i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private, i.manner) IS NOT NULL;
+    AND coalesce(i.kind, i.weight, i.min_gap_s, i.max_gap_s, i.paused, i.allow_private, i.manner, i.changes)
+        IS NOT NULL;
 
 -- name: add_tags
 INSERT INTO resource_tag (resource_id, tag)
@@ -148,6 +166,7 @@ SELECT
     own.paused AS said_paused,
     own.allow_private AS said_allow_private,
     own.manner AS said_manner,
+    own.changes AS said_changes,
     v.seq, v.at, v.digest, v.fingerprint, v.detector, v.media_type, v.charset, v.status,
     v.n_bytes, v.gone, v.flag, v.answer_url, v.file, v.offset, v.length,
     s.at AS told_at,
@@ -166,8 +185,8 @@ ORDER BY j.id;
 SELECT * FROM layer WHERE scope = :scope AND name = :name;
 
 -- name: put_layer
-INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner)
-VALUES (:scope, :name, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner)
+INSERT INTO layer (scope, name, kind, weight, min_gap_s, max_gap_s, paused, allow_private, manner, changes)
+VALUES (:scope, :name, :kind, :weight, :min_gap_s, :max_gap_s, :paused, :allow_private, :manner, :changes)
 ON CONFLICT DO UPDATE SET
     kind = excluded.kind,
     weight = excluded.weight,
@@ -175,7 +194,8 @@ ON CONFLICT DO UPDATE SET
     max_gap_s = excluded.max_gap_s,
     paused = excluded.paused,
     allow_private = excluded.allow_private,
-    manner = excluded.manner;
+    manner = excluded.manner,
+    changes = excluded.changes;
 
 -- name: drop_layer
 DELETE FROM layer WHERE scope = :scope AND name = :name;
@@ -203,7 +223,8 @@ UPDATE resource SET
     max_gap_s = max(s.min_gap_s, s.max_gap_s),
     paused = s.paused,
     allow_private = s.allow_private,
-    manner = s.manner
+    manner = s.manner,
+    changes = s.changes
 FROM (
     SELECT
         r.id,
@@ -237,6 +258,11 @@ FROM (
             (SELECT allow_private FROM tag_layer WHERE id = r.id AND allow_private IS NOT NULL ORDER BY name LIMIT 1),
             site.allow_private, every.allow_private, :allow_private
         ) AS allow_private,
+        coalesce(
+            own.changes,
+            (SELECT changes FROM tag_layer WHERE id = r.id AND changes IS NOT NULL ORDER BY name LIMIT 1),
+            site.changes, every.changes, :changes
+        ) AS changes,
         json_patch(
             json_patch(coalesce(every.manner, '{}'), coalesce(site.manner, '{}')),
             json_patch(
@@ -424,6 +450,11 @@ ORDER BY j.key;
 -- name: hear
 INSERT INTO signal (resource_id, at, source_id, event_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING;
 
+-- name: hint_at
+-- What a source says of one that nobody has looked at closely yet.
+UPDATE resource SET lastmod_at = ?2
+WHERE url = ?1 AND NOT EXISTS (SELECT 1 FROM sight AS s WHERE s.resource_id = resource.id);
+
 -- name: heed
 UPDATE signal SET pending = 0 WHERE resource_id = :id AND pending = 1 AND at <= :since_at;
 
@@ -446,7 +477,9 @@ SELECT * FROM visit WHERE resource_id = :resource_id AND (at, id) < (:before_at,
 ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: told
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+SELECT v.id, v.resource_id, v.since_at, v.at,
+    iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
+    v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
     r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
@@ -460,7 +493,9 @@ ORDER BY v.at, v.id LIMIT :limit;
 SELECT coalesce(max(id), 0) FROM visit;
 
 -- name: newest_told
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+SELECT v.id, v.resource_id, v.since_at, v.at,
+    iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
+    v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
     r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
@@ -472,7 +507,9 @@ WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
 ORDER BY v.at DESC, v.id DESC LIMIT :limit;
 
 -- name: told_since
-SELECT v.id, v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+SELECT v.id, v.resource_id, v.since_at, v.at,
+    iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
+    v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
     r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
@@ -483,7 +520,9 @@ WHERE v.id > :after AND v.id <= :last AND v.informative = 1 AND v.changed >= 0 A
 ORDER BY v.id LIMIT :limit;
 
 -- name: lately
-SELECT v.resource_id, v.since_at, v.at, v.changed, v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
+SELECT v.resource_id, v.since_at, v.at,
+    iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
+    v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
     r.hunch_per_day, r.hunch_gap_s
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
@@ -494,17 +533,32 @@ WHERE v.resource_id = ?1 AND v.informative = 1 AND v.changed >= 0 AND v.since_at
 ORDER BY v.at DESC, v.id DESC LIMIT ?2;
 
 -- name: looked
-SELECT resource_id, since_at, at, due_at, informative, changed, event_at, p_changed, per_day, id
+SELECT resource_id, since_at, at, due_at, informative,
+    iif(
+        changed = 1 AND significant = 0
+            AND (SELECT r.changes FROM resource AS r WHERE r.id = resource_id) = 'significant',
+        0, changed
+    ) AS counted,
+    event_at, p_changed, per_day, id
 FROM visit WHERE (at, id) > (:at, :id) AND at < :until_at AND resource_id % :every = 0
 ORDER BY at, id LIMIT :limit;
 
 -- name: tally
-SELECT CAST((:until_at - at) / :step_s AS INTEGER) AS turn, count(*), sum(changed = 1), sum(informative = 0)
+SELECT CAST((:until_at - at) / :step_s AS INTEGER) AS turn, count(*),
+    sum(iif(
+        changed = 1 AND significant = 0
+            AND (SELECT r.changes FROM resource AS r WHERE r.id = resource_id) = 'significant',
+        0, changed = 1
+    )),
+    sum(informative = 0)
 FROM visit WHERE at >= :from_at AND at < :until_at GROUP BY turn;
 
 -- name: prospects
 SELECT id, host_id, weight, min_gap_s, max_gap_s, paused, since_at, plan_gap_s, p_changed, per_day
 FROM resource ORDER BY id;
+
+-- name: recount
+UPDATE resource SET n_changes = :n_changes, bits = :bits WHERE id = :id AND since_at IS :since_at;
 
 -- name: remind
 UPDATE resource SET memory = :memory WHERE id = :id AND since_at IS :since_at;
@@ -731,8 +785,74 @@ INSERT INTO link (from_id, to_id)
 SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM resource WHERE id = ?1) AND EXISTS (SELECT 1 FROM resource WHERE id = ?2)
 ON CONFLICT DO NOTHING;
 
+-- name: connect_watched
+INSERT INTO link (from_id, to_id) SELECT ?1, id FROM resource WHERE url = ?2 AND id <> ?1 ON CONFLICT DO NOTHING;
+
 -- name: links
-SELECT from_id, to_id FROM link ORDER BY from_id, to_id;
+SELECT from_id, to_id FROM link WHERE (from_id, to_id) > (:from_id, :to_id)
+ORDER BY from_id, to_id LIMIT :limit;
+
+-- name: in_links
+SELECT to_id, count(*) FROM link
+WHERE to_id IN (SELECT value FROM json_each(:ids)) AND from_id <> to_id GROUP BY to_id;
+
+-- The words of versions.
+
+-- name: keep_bag
+INSERT INTO bag (resource_id, at, base, format, detector, packed) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT DO UPDATE SET
+    base = excluded.base, format = excluded.format, detector = excluded.detector, packed = excluded.packed;
+
+-- name: bag_times
+SELECT at, base FROM bag WHERE resource_id = :id ORDER BY at;
+
+-- name: drop_bag
+DELETE FROM bag WHERE resource_id = ?1 AND at = ?2;
+
+-- name: drop_bags
+DELETE FROM bag WHERE resource_id = :id AND at <= :until_at;
+
+-- name: versions_left
+-- Of these moments those at which a version came that is there still, and was not erased nor is being.
+SELECT v.at FROM json_each(:times) AS j JOIN version AS v ON v.resource_id = :id AND v.at = j.value
+WHERE v.flag = '' AND v.at > coalesce(
+    (SELECT e.at FROM resource AS r JOIN erasure AS e ON e.url = r.url WHERE r.id = :id), -9e999
+);
+
+-- name: bases
+SELECT b.resource_id, b.at, b.detector, b.packed FROM json_each(:ids) AS j JOIN bag AS b ON b.id = (
+    SELECT c.id FROM bag AS c
+    WHERE c.resource_id = j.value AND c.at < :until_at AND c.base = 1 AND c.format = :format
+    ORDER BY c.at DESC LIMIT 1
+);
+
+-- name: bags
+SELECT id, resource_id, at, packed FROM bag
+WHERE (resource_id, at) > (:resource_id, :at) AND format = :format
+ORDER BY resource_id, at LIMIT :limit;
+
+-- name: bags_of
+SELECT b.id, b.resource_id, b.at, b.packed FROM json_each(:ids) AS j
+CROSS JOIN bag AS b ON b.resource_id = j.value AND b.format = :format
+ORDER BY b.resource_id, b.at;
+
+-- Who is kin of whom.
+
+-- name: kin
+SELECT resource_id, of_id, weight FROM kin WHERE (resource_id, of_id) > (:id, :of_id)
+ORDER BY resource_id, of_id LIMIT :limit;
+
+-- name: kin_of
+SELECT resource_id, of_id, weight FROM kin WHERE resource_id IN (SELECT value FROM json_each(:ids))
+ORDER BY resource_id, of_id;
+
+-- name: forget_kin
+DELETE FROM kin WHERE resource_id IN (SELECT value FROM json_each(:ids));
+
+-- name: note_kin
+INSERT INTO kin (resource_id, of_id, weight)
+SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM resource WHERE id = ?1) AND EXISTS (SELECT 1 FROM resource WHERE id = ?2)
+ON CONFLICT DO UPDATE SET weight = excluded.weight;
 
 -- How long visits take, and what is due when.
 

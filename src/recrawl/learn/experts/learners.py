@@ -1,0 +1,179 @@
+"""Learners by name: those of Radinsky and Bennett (2013), and our own.
+
+`frequency` (1D) tosses a coin, as the paper defines its baseline: yes with the probability that the page
+changed in the last `n_train` steps. `frequency-threshold` says yes where that is above one half. `single`
+(2D) is one machine on a page's own features. `experts` (3D) has one machine for the page and for each of its
+kin, which learns from its own features when that page changes; the majority of weights decides. `union` is
+one machine on all of these features, `bagging` and `boosting` are ten of those. `ours` is in `pooled`.
+
+All machines are SVMs with a polynomial kernel of degree 3. Their C and the kernel's constant are chosen once,
+on the first training window alone: its last third is foretold from what came before, for some pages. What is
+said there, and later what was said in the last `n_train` steps whose outcome has come to be known, calibrates
+what is said next, for all pages together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from recrawl.errors import BadInputError
+from recrawl.learn.experts.margins import alone
+from recrawl.learn.experts.pooled import asked_of_all, tuned_for_all
+from recrawl.learn.experts.stacks import together
+from recrawl.learn.experts.tasks import Foretold, Task, Tuning, calibrated
+from recrawl.learn.features.content import frequency
+from recrawl.model import Bools, Floats, Ints
+
+N_MACHINES = 10
+_GRID = ((1.0, 0.0), (1.0, 1.0), (0.1, 0.0), (0.1, 1.0), (10.0, 0.0), (10.0, 1.0))  # C, constant
+_N_TUNED = 60  # pages on which they are chosen
+_RATES = ("frequency", "frequency-threshold")
+_WAYS = ("union", "bagging", "boosting")  # as `stacks` numbers them
+
+
+def foretold(
+    name: str,
+    task: Task,
+    at: Ints,
+    *,
+    tuning: Tuning | None = None,
+    calibration: str = "platt",
+    heard: Callable[[int], None] = lambda _: None,
+) -> Foretold:
+    """Of each page of the task, from each of the steps `at` (rising): does it change `ahead` steps later?
+    Nothing that came after a step is used to foretell from it. `tuning` is what `tuned` gave before, where it
+    is to be used again; `heard` is told how many pages are done. Frequencies are neither tuned nor
+    calibrated."""
+    _check(name, task, at)
+    if name in _RATES:
+        told = _rates(name, task, at)
+    else:
+        tuning = tuned(name, task, int(at[0])) if tuning is None else tuning
+        if name == "ours":
+            yes, said = None, asked_of_all(task, at, tuning)
+        else:
+            all_yes, all_said = _said(
+                name, task, task.pages, at, task.n_train, [(tuning.c, tuning.coef0)], heard
+            )
+            yes, said = all_yes[0], all_said[0]
+        p = calibrated(task, at, said, (tuning.said, tuning.so), calibration)
+        told = Foretold(at=at, yes=p > 0.5 if yes is None else yes, p=p, said=said)
+    heard(len(task.pages))
+    return told
+
+
+def tuned(name: str, task: Task, t: int) -> Tuning:
+    """What a learner chooses before it foretells from step t on, from what is known then: C and the kernel's
+    constant, or the number of trees."""
+    _check(name, task, np.array([t]))
+    if name == "ours":
+        return tuned_for_all(task, t)
+    if name in _RATES:
+        return Tuning()
+    n_held = max(task.n_train // 3, 1)
+    at = np.arange(max(t - task.ahead - n_held + 1, 0), max(t - task.ahead + 1, 1))
+    pages = np.random.default_rng(task.seed).permutation(task.pages)[:_N_TUNED]
+    so = task.outcome[pages][:, at]
+    known = task.known[pages][:, at] & (at + task.ahead <= t)
+    yes, said = _said(name, task, pages, at, max(task.n_train - n_held, 1), _GRID)
+    best = int(((yes == so) & known).sum(axis=(1, 2)).argmax())
+    return Tuning(c=_GRID[best][0], coef0=_GRID[best][1], said=said[best][known], so=so[known])
+
+
+def _rates(name: str, task: Task, at: Ints) -> Foretold:
+    p = frequency(task.steps.changed, task.n_train)[task.pages][:, at]
+    coins = np.random.default_rng(task.seed).random(p.shape)
+    return Foretold(at=at, yes=p > (coins if name == "frequency" else 0.5), p=p, said=2.0 * p - 1.0)
+
+
+def _said(
+    name: str,
+    task: Task,
+    pages: Ints,
+    at: Ints,
+    n_train: int,
+    settings: Sequence[tuple[float, float]],
+    heard: Callable[[int], None] = lambda _: None,
+) -> tuple[Bools, Floats]:
+    """With each of some settings, (settings, pages, steps)."""
+    said = np.zeros((len(settings), len(pages), len(at)))
+    yes = np.zeros(said.shape, dtype=bool)
+    for place, page in enumerate(pages.tolist()):
+        asked = _ASKED[name](name, task, page, at, n_train)
+        for k, (c, coef0) in enumerate(settings):
+            yes[k, place], said[k, place] = asked(c, coef0)
+        heard(place)
+    return yes, said
+
+
+_Asked = Callable[[float, float], tuple[Bools, Floats]]
+
+
+def _single(name: str, task: Task, page: int, at: Ints, n_train: int) -> _Asked:  # noqa: ARG001
+    sheets, me = task.sheets, np.array([page])
+    bands, values = sheets.bands(me), sheets.own(me)
+    so, usable = task.outcome[page], task.usable[page]
+
+    def asked(c: float, coef0: float) -> tuple[Bools, Floats]:
+        said = alone(
+            bands, values, sheets.own_share, so, usable, at,
+            n_train, task.ahead, sheets.n_own_blocks, c, coef0,
+        )[0]  # fmt: skip
+        return said > 0.0, said
+
+    return asked
+
+
+def _experts(name: str, task: Task, page: int, at: Ints, n_train: int) -> _Asked:  # noqa: ARG001
+    """By the majority of weights; how clear it is, from the margins of all, -1 to 1."""
+    sheets = task.sheets
+    related, weight = task.experts(page)
+    bands = sheets.bands(related)
+    values = np.concatenate([sheets.own(related), sheets.relation(page, related)], axis=2)
+    so, usable, weight = task.outcome[page], task.usable[page], weight / weight.sum()
+
+    def asked(c: float, coef0: float) -> tuple[Bools, Floats]:
+        said = alone(
+            bands, values, sheets.both_share, so, usable, at,
+            n_train, task.ahead, sheets.n_both_blocks, c, coef0,
+        )  # fmt: skip
+        return np.asarray(weight @ np.sign(said) > 0.0), np.asarray(weight @ np.clip(said, -1.0, 1.0))
+
+    return asked
+
+
+def _stacked(name: str, task: Task, page: int, at: Ints, n_train: int) -> _Asked:
+    sheets = task.sheets
+    related, _ = task.experts(page)
+    bands, values, relation = sheets.bands(related), sheets.own(related), sheets.relation(page, related)
+    so, usable = task.outcome[page], task.usable[page]
+    n_blocks = sheets.n_own_blocks + (len(related) - 1) * sheets.n_both_blocks
+    draws = np.random.default_rng((task.seed, page)).random((N_MACHINES, n_train))
+
+    def asked(c: float, coef0: float) -> tuple[Bools, Floats]:
+        said = together(
+            bands, values, relation, sheets.both_share, so, usable, at,
+            n_train, task.ahead, n_blocks, c, coef0, _WAYS.index(name), draws, N_MACHINES,
+        )  # fmt: skip
+        return said > 0.0, said
+
+    return asked
+
+
+def _check(name: str, task: Task, at: Ints) -> None:
+    if name not in LEARNERS:
+        raise BadInputError(f"There is no learner {name!r}; choose one of: {', '.join(LEARNERS)}.")
+    if not len(at) or at.min() < 0 or at.max() >= task.steps.n_steps or (np.diff(at) <= 0).any():
+        raise BadInputError(
+            f"Steps to foretell from must rise, and lie between 0 and {task.steps.n_steps - 1}; give such."
+        )
+
+
+_ASKED: dict[str, Callable[[str, Task, int, Ints, int], _Asked]] = {
+    "single": _single,
+    "experts": _experts,
+    **dict.fromkeys(_WAYS, _stacked),
+}
+LEARNERS = (*_RATES, "single", "experts", *_WAYS, "ours")

@@ -1,0 +1,3 @@
+from recrawl.learn.kin.kin import Kin
+
+__all__ = ["Kin"]
