@@ -19,8 +19,8 @@ _ALONE = re.compile(
     "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 # A number, or one with what it counts or orders: 12, 30s, 1st, 10am, 12h30.
-_NUMBER = re.compile(r"\d+[^\W\d]{0,2}\d*")
-_TOKEN = re.compile(r"(?=.*\d)[0-9a-f]{16,}")  # a hash or the number of a session
+_NUMBER = re.compile(r"\d++(?:[^\W\d]{1,2}\d*+)?")
+_TOKEN = re.compile(r"[0-9a-f]{16,}")  # where not all are letters: a hash or the number of a session
 
 
 def bag(text: str) -> dict[str, int]:
