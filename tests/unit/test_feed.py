@@ -8,8 +8,7 @@ import pytest
 
 from recrawl.checks import detector as detector_checks
 from recrawl.detect.feed import Feed
-from recrawl.detect.noise import tracked
-from recrawl.model import SILENCE, Changed, Snapshot
+from recrawl.model import Changed, Snapshot
 
 Items = list[tuple[str, str, str]]
 ITEMS: Items = [("1", "First", "Rain."), ("2", "Second", "Sun.")]
@@ -82,14 +81,3 @@ def test_the_evidence_names_the_new_entry() -> None:
 )
 def test_what_is_no_feed_is_unknown(broken: bytes) -> None:
     assert changed(rss(ITEMS), broken) is Changed.UNKNOWN
-
-
-def test_the_times_of_entries_are_news_however_often_they_move() -> None:
-    noise = SILENCE
-    first = sitemap([("1", "", "2026-01-01T00:00:00Z"), ("2", "", "2026-01-01T00:00:00Z")])
-    for day in range(2, 9):
-        now = sitemap([("1", "", f"2026-01-0{day}T00:00:00Z"), ("2", "", "2026-01-01T00:00:00Z")])
-        parts = Feed().differing(Snapshot(body=first), Snapshot(body=now))
-        assert len(parts) == 1
-        noise = tracked(noise, parts, at=float(day))
-    assert not noise.masks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from math import isnan, nan
 from typing import Any
 
@@ -38,7 +38,6 @@ _ALSO = {
 _ALL = tuple(item.name for item in fields(Entry))
 _HINTS = frozenset({"changefreq", "priority"})  # advice for crawlers: nothing that a reader would see
 _SAID = frozenset({"title", "content", "author", "categories"})
-_DATES = ("field:updated", "field:published")  # places of entries' times
 _NAMING = ("id", "link", "title")  # what may tell entries apart, the best first
 MOST_TOLD = 50_000  # as many as a sitemap may have
 
@@ -119,9 +118,7 @@ def differences(before: Feedful, after: Feedful, style: Style) -> Differences:
 
 
 def parts(before: Feedful, after: Feedful) -> tuple[Part, ...]:
-    """An entry's time moves as often as what it is about changes, and is no clock for that."""
-    found = records.differing([_twins(before, after, before.table, after.table)])
-    return tuple(replace(part, dates=part.place.startswith(_DATES)) for part in found)
+    return records.differing([_twins(before, after, before.table, after.table)])
 
 
 def _told(form: Form[Any], before: Snapshot, after: Snapshot) -> tuple[Telling, ...]:

@@ -223,7 +223,7 @@ def _promoted(noise: Noise, parts: Sequence[Part], at: float) -> Noise:
     known = {suspicion.place: suspicion for suspicion in noise.suspicions}
     watched: list[Suspicion] = []
     for part in parts if len(parts) <= N_SUSPICIONS else ():
-        if not part.after or not part.before or part.dates or not handy(part):
+        if not part.after or not part.before or not handy(part):
             continue
         earlier = known.get(part.place)
         if earlier is not None and earlier.value == part.after[:_VALUE_CHARACTERS]:

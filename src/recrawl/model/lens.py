@@ -20,15 +20,13 @@ class Part:
     """A place where two snapshots differ, and what stood there; None: there was nothing.
 
     The place is in the detector's own terms (a path of elements, a JSON path, a column). Where several
-    things stand there and not all of them differ, `spot` tells this one from the others. `dates` says that
-    what stands there is when something else has changed: it may move at every visit and is news each time.
+    things stand there and not all of them differ, `spot` tells this one from the others.
     """
 
     place: str
     before: str | None
     after: str | None
     spot: str = ""
-    dates: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
