@@ -27,6 +27,7 @@ from recrawl.model.kin import KinTable
 from recrawl.model.lens import CLEAR, SILENCE, Learned, Lens, Mask, Noise, Part, Suspicion
 from recrawl.model.paces import Hosts, Planned, Took
 from recrawl.model.packs import WORD_BITS, packed, unpacked
+from recrawl.model.post import Leaf, Post, Topic
 from recrawl.model.priors import Priors
 from recrawl.model.resource import (
     GLOBAL,
@@ -98,6 +99,7 @@ __all__ = [
     "Ints",
     "KinTable",
     "Kind",
+    "Leaf",
     "Learned",
     "Lease",
     "Lens",
@@ -112,6 +114,7 @@ __all__ = [
     "Plan",
     "Planned",
     "Plans",
+    "Post",
     "Priors",
     "Prospects",
     "RateClass",
@@ -129,6 +132,7 @@ __all__ = [
     "Suspicion",
     "Telling",
     "Took",
+    "Topic",
     "Verdict",
     "Version",
     "Visit",
