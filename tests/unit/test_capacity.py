@@ -389,6 +389,17 @@ def test_a_host_that_fails_is_left_alone_for_longer_each_time() -> None:
     assert failing.middle_s == pytest.approx(3.0 + 60.0 + 120.0)
 
 
+def test_what_is_likely_to_fail_is_visited_last_of_its_host() -> None:
+    """Nobody waits then while the host is left alone."""
+    model = model_of([3, 2], even(np.array([1.0, 1.0]), np.array([2.0, 2.0])))
+    risk = np.array([0.9, 0.05, 0.5, 0.02, 0.0])
+    load = replace(model.load, p_trouble=risk)
+    assert load.risky_last().tolist() == [1, 2, 0, 3, 4], "what hardly ever fails keeps its turn"
+    sure = replace(model, load=replace(load, p_trouble=np.array([1.0, 0.0, 0.0, 0.0, 0.0])))
+    assert sure.estimate(2).middle_s == pytest.approx(1.0 + 60.0 + 1.0 + 2.0 + 1.0)
+    assert sure.in_turn().estimate(2).middle_s == pytest.approx(7.0)
+
+
 def test_what_failed_before_fails_again_more_likely_than_not() -> None:
     """Page 1 failed eight times in a row, the others of its host never: that says little of them."""
     rows = [(1, 600.0 * i, 1.0, 600.0 * i) for i in range(1, 25)]

@@ -26,7 +26,7 @@ from recrawl.live.turns import N_TRIES, Continuous, Round
 from recrawl.live.virtual import VirtualClock
 from recrawl.live.worker import Worker
 from recrawl.livingweb import Document, LivingWeb, Script
-from recrawl.livingweb.script import Host, Robots
+from recrawl.livingweb.script import Host, Robots, Trouble
 from recrawl.loop import Loop
 from recrawl.model import Fetch, Lease, NewResource, Outcome, Request, Settings
 from recrawl.remember.memory import MemoryStore
@@ -240,3 +240,38 @@ def test_rounds_on_a_living_web_are_sized_made_and_kept(tmp_path: Path) -> None:
     assert [row["n_visits"] for row in json.loads(shown.stdout)] == [one.n_visits for one in made]
     status = CliRunner().invoke(app, ["status", "--home", str(tmp_path)])
     assert f"last round  {json.loads(shown.stdout)[-1]['began_at']}" in status.stdout
+
+
+def test_a_page_that_failed_comes_last_of_its_host_in_the_next_round(tmp_path: Path) -> None:
+    """It was due first; but the host is left alone after a failure, and the others would wait for that."""
+    clock = FastClock(start_at=START_AT, speed=10_000.0)
+    broken = Document(host="one.localhost", path="/0", troubles=(Trouble(status=500),))
+    entries = [broken, *(Document(host="one.localhost", path=f"/{i}") for i in range(1, 4))]
+    config = Config.model_construct(
+        schedule=Schedule(budget="100000/day", policy="uniform", predictor="gamma"),  # type: ignore[call-arg]
+        gaps=Gaps(min_gap=3600.0, max_gap=3600.0),  # type: ignore[call-arg]
+        fetching=Fetching(contact="tests@recrawl.invalid"),  # type: ignore[call-arg]
+    )
+    order: list[str] = []
+
+    async def main() -> None:
+        async with LivingWeb(Script(tuple(entries)), clock=clock) as web:
+            with open_house(tmp_path, config=config, clock=clock) as house:
+                new = [
+                    NewResource(url=url, host=host_key(url), settings=Settings(allow_private=True))
+                    for url in web.urls()
+                ]
+                house.store.add(new, START_AT)
+                for rest_s in (7200.0, 0.0):
+                    order.clear()
+                    await rounds.run(
+                        house,
+                        every_s=7200.0,
+                        once=True,
+                        watch=lambda landed, _: order.append(landed.lease.resource.url),
+                    )
+                    await clock.sleep(rest_s)
+
+    asyncio.run(main())
+    assert len(order) == 4
+    assert order[-1].endswith("/0")

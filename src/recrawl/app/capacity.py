@@ -167,7 +167,8 @@ def capacity(
     }
     if method == "paper":
         return shared | _by_paper(have, asked, n_workers)
-    model, _ = have.model(asked)
+    chosen, _ = have.model(asked)
+    model = chosen.in_turn()
     estimate = model.estimate(n_workers)
     shorter, longer = spread(past(house.store))
     row = shared | {
@@ -189,7 +190,7 @@ def capacity(
     }
     if within_s is not None:
         row["workers_needed"] = model.n_workers_for(within_s)
-        row["urls_within"] = int(model.fitting(within_s, n_workers).sum())
+        row["urls_within"] = int(chosen.fitting(within_s, n_workers).sum())
     return row | {"advice": _advice(house, row, model, estimate)}
 
 

@@ -33,7 +33,9 @@ def sized(house: House, loop: Loop, every_s: float, *, asks_robots: bool) -> tup
     if within.sum() > n_free:
         rows = np.flatnonzero(within)
         within[rows[np.argsort(model.load.key[rows], kind="stable")[int(n_free) :]]] = False
-    model = replace(model, load=model.load.only(within))
+    rows = np.flatnonzero(within)
+    rows = rows[model.load.only(rows).risky_last()]
+    model = replace(model, load=model.load.only(rows))
     estimate = model.estimate(n_workers)
     made = Sized(
         began_at=now,
@@ -46,7 +48,7 @@ def sized(house: House, loop: Loop, every_s: float, *, asks_robots: bool) -> tup
         guessed=have.paces.guessed,
     )
     turns: dict[str, list[tuple[float, int]]] = {}
-    ids = asked.id[order][within]
+    ids = asked.id[order][rows]
     for place, due_at, resource_id in zip(
         model.load.place.tolist(), model.load.key.tolist(), ids.tolist(), strict=True
     ):

@@ -26,6 +26,7 @@ N_VISITS = 2_000_000  # in all draws together
 LOW, HIGH = 0.05, 0.95
 NEAR = 0.15
 ALIKE = 0.02  # of the draws: so many more or less decide nothing
+RISKY = 0.1  # so likely to fail, and more: they can wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,16 @@ class Load:
     def __len__(self) -> int:
         return len(self.place)
 
-    def only(self, rows: Bools) -> Load:
+    def only(self, rows: Bools | Ints) -> Load:
         return Load(
             self.place[rows], self.key[rows], self.page[rows], self.p_twice[rows], self.p_trouble[rows]
         )
+
+    def risky_last(self) -> Ints:
+        """The order in which a round visits them: of each host those last that are likely to fail. A host
+        that failed is left alone for a minute and longer, and so is whatever stands behind in its line."""
+        risk = np.where(self.p_trouble >= RISKY, self.p_trouble, 0.0)
+        return np.lexsort((np.arange(len(self)), risk, self.place))
 
 
 def load_of(
@@ -110,6 +117,10 @@ class Model:
     ready_s: Floats  # by the places of hosts: how long each is left alone yet
     seed: int = 0
     asks_robots: bool = True
+
+    def in_turn(self) -> Model:
+        """With the visits in the order in which a round makes them."""
+        return replace(self, load=self.load.only(self.load.risky_last()))
 
     @property
     def n_draws(self) -> int:
@@ -192,7 +203,7 @@ class Model:
         ]
         chosen = np.asarray(np.quantile(end_s, HIGH, axis=0) <= within_s)
         for _ in range(12):
-            rest = replace(self, load=self.load.only(chosen))
+            rest = replace(self, load=self.load.only(chosen)).in_turn()
             took_s = rest.estimate(n_workers, n_draws=self.few_draws).high_s
             if took_s <= within_s:
                 break
