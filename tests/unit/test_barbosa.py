@@ -21,7 +21,7 @@ from recrawl.evaluate.barbosa.daily import daily
 from recrawl.evaluate.barbosa.experiment import evaluate
 from recrawl.evaluate.barbosa.pages import pages_of
 from recrawl.evaluate.barbosa.regression import hunched
-from recrawl.evaluate.barbosa.scheduling import KNOWING, WITH, WITHOUT, Terms, scheduled
+from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, WITH, WITHOUT, Terms, scheduled
 from recrawl.evaluate.barbosa.spreads import at_least, lowest, ratio, spread
 from recrawl.evaluate.barbosa.stretches import nth_visit_at, stretch
 from recrawl.evaluate.barbosa.tables import part, rate_classes
@@ -154,6 +154,26 @@ def test_right_hunches_take_away_staleness_at_equal_visits() -> None:
     assert made.first[WITH].stale == pytest.approx(made.first[KNOWING].stale, rel=0.05)
     assert wrong.first[WITH].stale > made.first[WITHOUT].stale
     assert [one[WITHOUT].n_pages for one in made.upto] == [120] * 10
+
+
+def test_a_site_that_is_known_tells_of_its_new_pages() -> None:
+    """Half of the pages are of a site that changes daily, half of one that hardly changes."""
+    rng = np.random.default_rng(2)
+    per_day = np.repeat([1.0, 1 / 100], 60)
+    traces = of(*[np.sort(rng.random(rng.poisson(200 * r)) * 200).tolist() for r in per_day])
+    traces = replace(traces, host=np.repeat([0, 1], 60))
+    priors = Priors(
+        shape=0.4,
+        scale_s=2 * DAY_S,
+        group=np.array([1, 2]),
+        shapes=np.full(2, 5.0),
+        scales_s=5.0 * DAY_S / per_day[[0, 60]],
+    )
+    terms = Terms(start_at=0.0, end_at=200 * DAY_S, min_gap_s=DAY_S, max_gap_s=90 * DAY_S, gap_s=4 * DAY_S)
+    made = scheduled(traces, priors, np.full(120, np.nan), terms)
+    assert made.first[ALIKE].n_visits == pytest.approx(made.first[WITH].n_visits, rel=0.02)
+    assert made.first[WITH].stale == made.first[WITHOUT].stale < made.first[ALIKE].stale
+    assert made.first[WITH].n_wasted < 0.9 * made.first[ALIKE].n_wasted
 
 
 def test_looks_of_the_generated_pages_explain_sixty_percent_of_the_rates() -> None:

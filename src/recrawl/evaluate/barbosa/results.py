@@ -12,7 +12,7 @@ import numpy as np
 from recrawl.corpora.about import About
 from recrawl.evaluate.barbosa import paper
 from recrawl.evaluate.barbosa.ask import Ask
-from recrawl.evaluate.barbosa.scheduling import KNOWING, WITH, WITHOUT, Firsts
+from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, WAYS, WITH, WITHOUT, Firsts
 from recrawl.evaluate.barbosa.spreads import Spread, lowest, ratio, spread
 from recrawl.evaluate.barbosa.stretches import Sums
 from recrawl.evaluate.barbosa.tables import COMBINATIONS, LATER, SAME, Tables
@@ -111,6 +111,11 @@ class Lost:
         return ratio(self._between(WITHOUT, WITH), self._between(WITHOUT, KNOWING))
 
     @property
+    def told_apart(self) -> Spread:
+        """The share of what is lost where all new pages are alike that look, address and site take away."""
+        return ratio(self._between(ALIKE, WITH), self._between(ALIKE, KNOWING))
+
+    @property
     def possible(self) -> Spread:
         """The share of all stale time that knowing the rates would take away."""
         return ratio(self._between(WITHOUT, KNOWING), [one.stale for one in self.sums[WITHOUT]], most=1.0)
@@ -121,10 +126,11 @@ class Lost:
 
     def document(self) -> dict[str, Any]:
         return {
-            **{way: self._way(way) for way in (WITH, WITHOUT, KNOWING)},
+            **{way: self._way(way) for way in WAYS},
             "fresher_points": self.fresher.document(),
             "stale_cut": self.cut.document(),
             "lost_cut": self.lost_cut.document(),
+            "lost_cut_beside_alike": self.told_apart.document(),
             "cut_by_knowing": self.possible.document(),
         }
 
@@ -213,7 +219,7 @@ def classes_rows(groupings: Sequence[Grouping]) -> dict[int, list[dict[str, Any]
 
 
 def _gathered(parts: Sequence[Mapping[str, Sums]]) -> dict[str, list[Sums]]:
-    return {way: [one[way] for one in parts] for way in (WITH, WITHOUT, KNOWING)}
+    return {way: [one[way] for one in parts] for way in WAYS}
 
 
 def _table1(one: Variant) -> list[dict[str, Any]]:

@@ -1,8 +1,10 @@
 """Pages scheduled from their first visit on, by the default predictor, with and without first sight.
 
-Both know the same of other pages: priors fitted to their daily visits. Each finds the price at which it makes
-the same number of visits, and chooses every gap itself, the first one too. Beside them goes who knows each
-page's rate beforehand: what is stale beyond it is lost to not knowing.
+Both know the same of other pages: priors fitted to their daily visits, of each site its own where it told
+enough. Each finds the price at which it makes the same number of visits, and chooses every gap itself, the
+first one too. Beside them go two more. To the one all new pages are alike, whatever their site: the same
+prior without sites. The other knows each page's rate beforehand: what is stale beyond it is lost to not
+knowing.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from recrawl.simulate.scalar import reached_gap
 from recrawl.simulate.traces import Traces, Visits
 
 N_VISITS = 10  # of each page that count as the first
-WITH, WITHOUT, KNOWING = "with", "without", "knowing"
-WAYS = (WITH, WITHOUT, KNOWING)
+WITH, WITHOUT, ALIKE, KNOWING = "with", "without", "alike", "knowing"
+WAYS = (WITH, WITHOUT, ALIKE, KNOWING)
 _TOLERANCE = 0.004
 _SURE = 100.0  # changes that the one who knows the rate is taken to have seen
 
@@ -71,6 +73,7 @@ def scheduled(
     ways = {
         WITH: (replace(traces, hunch_per_day=hunch_per_day), priors),
         WITHOUT: (replace(traces, hunch_per_day=None), replace(priors, hunched=None)),
+        ALIKE: (replace(traces, hunch_per_day=None), Priors(shape=priors.shape, scale_s=priors.scale_s)),
         KNOWING: (replace(traces, hunch_per_day=_rates(traces, terms)), _sure(priors)),
     }
     first, later, prices = {}, {}, {}

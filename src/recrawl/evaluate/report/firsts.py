@@ -5,12 +5,17 @@ from __future__ import annotations
 from math import isnan
 
 from recrawl.evaluate.barbosa.results import AFTER, FIRST, Barbosa, Lost
-from recrawl.evaluate.barbosa.scheduling import KNOWING, N_VISITS, WAYS, WITH, WITHOUT
+from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, N_VISITS, WAYS, WITH, WITHOUT
 from recrawl.evaluate.barbosa.spreads import Spread, at_least
 from recrawl.evaluate.report.figures import Block, Finding, Point, Scatter, Series, Table
 from recrawl.evaluate.report.table import share, titled
 
-_NAMES = {WITH: "with first sight", WITHOUT: "without", KNOWING: "knowing the rates"}
+_NAMES = {
+    WITH: "with first sight",
+    WITHOUT: "without",
+    ALIKE: "all new pages alike",
+    KNOWING: "knowing the rates",
+}
 A_THIRD = 1 / 3
 
 
@@ -32,7 +37,9 @@ def summary(result: Barbosa) -> list[str]:
         said.append(
             f"By {by}: in the first visits, first sight takes away {percent(first.cut)} of the stale time "
             f"and {percent(first.lost_cut)} of what is lost to not knowing the rates (knowing them takes "
-            f"away {percent(first.possible)} of the stale time); afterwards {percent(later.cut)} of it."
+            f"away {percent(first.possible)} of the stale time); afterwards {percent(later.cut)} of it. "
+            f"Where all new pages are alike, look, address and site take away {percent(first.told_apart)} of "
+            "what is lost."
         )
     return said
 
@@ -48,6 +55,15 @@ def findings(result: Barbosa) -> list[Finding]:
             enough = at_least(first.lost_cut, least)
             none_at_all = least == 0.0 and first.lost_cut.high <= 0.0
             found.append(Finding(claim=claim, holds=False if none_at_all else enough, sentence=cut))
+        apart = first.told_apart
+        found.append(
+            Finding(
+                claim=f"Look, address and site take away some of what is lost where all new pages are alike "
+                f"(split by {by}).",
+                holds=False if apart.high <= 0.0 else at_least(apart),
+                sentence=f"They take away {percent(apart)} of it.",
+            )
+        )
         found.append(
             Finding(
                 claim=f"It makes later visits no worse (split by {by}).",
