@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite, nan
+from math import nan
 from types import MappingProxyType
 
 import numpy as np
@@ -29,6 +29,7 @@ from recrawl.model import (
     Version,
     Visit,
     recent_bits,
+    unfolded,
 )
 from recrawl.schedule.retry import host_gap_s, retry_gap_s
 
@@ -83,20 +84,20 @@ def seen_in(
     hunches: Mapping[int, tuple[float, float]] = MappingProxyType({}),
     changes: Mapping[int, Changes] = MappingProxyType({}),
 ) -> Seen:
-    """The visits that teach: informative, with a verdict, and with an earlier one to compare with; `groups`
-    has each resource's, `signals` what was told of them, `hunches` what is expected of them a day and the gap
-    between changes, `changes` what counts where that is not any."""
+    """What those visits teach that do; `groups` has each resource's, `signals` what was told of them,
+    `hunches` what is expected of them a day and the gap between changes, `changes` what counts where that is
+    not any."""
     heard: dict[int, list[Signal]] = {}
     for signal in sorted(signals, key=lambda signal: signal.at):
         heard.setdefault(signal.resource_id, []).append(signal)
     rows = [
-        (visit.resource_id, visit.since_at, visit.at, int(_counted(visit, changes)), visit.event_at)
-        for visit in visits
-        if visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at)
+        (one.resource_id, one.since_at, one.at, int(_counted(one, changes)), one.event_at, one.moments)
+        for one in visits
+        if one.teaches
     ]
-    ids, since_at, at, changed, event_at = zip(*rows, strict=True) if rows else ((),) * 5
+    ids, since_at, at, changed, event_at, moments = zip(*rows, strict=True) if rows else ((),) * 6
     told = [_first(heard.get(row[0], ()), row[1], row[2]) for row in rows]
-    return Seen(
+    seen = Seen(
         id=np.array(ids, dtype=np.int64),
         since_at=np.array(since_at, dtype=np.float64),
         at=np.array(at, dtype=np.float64),
@@ -108,6 +109,7 @@ def seen_in(
         hunch_per_day=np.array([hunches.get(key, _NO_HUNCH)[0] for key in ids], dtype=np.float64),
         hunch_gap_s=np.array([hunches.get(key, _NO_HUNCH)[1] for key in ids], dtype=np.float64),
     )
+    return unfolded(seen, moments)
 
 
 def _first(signals: Sequence[Signal], since_at: float, at: float) -> tuple[float, int]:
@@ -175,8 +177,8 @@ class Chain:
             return end
         visits = [finding.visit for finding in self.findings if finding.visit.informative]
         changes = self.findings[0].lease.resource.effective.changes
-        bits, newest = 0, np.argsort(self.told.at, kind="stable")[-64:]
-        for changed in self.told.changed[newest]:
+        told, bits = self.told.folded(), 0
+        for changed in told.changed[np.argsort(told.at, kind="stable")[-64:]]:
             bits = recent_bits(bits, bool(changed))
         # Where all that was recorded before are failures, the newest that is known of it comes from here.
         newest_known = present if present.n_informative else end

@@ -54,7 +54,8 @@ class Kinship:
         if not found_at <= now < found_at + self._every_s:
             ids, compared, after = _next_groups(batch, after)
             if len(ids):
-                self._store.note_kin(ids, kin_of_visits(self._store.lately(compared, N_NEWEST), K))
+                found = self._store.lately(compared, N_NEWEST).folded()
+                self._store.note_kin(ids, kin_of_visits(found, K))
             self._store.exchange(KEY, noted, json.dumps([now, after]))
         self.take_up()
 

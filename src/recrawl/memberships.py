@@ -65,11 +65,17 @@ class RateTable:
         moved = np.clip(place + slower - faster, 0, len(self) - 1)
         return np.column_stack([moved, np.where(full, 0.0, n_visits), np.where(full, 0.0, n_changes)])
 
-    def weighed(self, log_likelihood: Floats, gap_s: Floats, changed: Bools) -> Floats:
+    def weighed(
+        self, log_likelihood: Floats, gap_s: Floats, changed: Bools, momentary: Bools | None = None
+    ) -> Floats:
         """The same after one more visit, beside the likeliest class's: of a Poisson process whose mean
-        interval is the class's, P(no change in a gap) = e^(-gap / interval)."""
+        interval is the class's, P(no change in a gap) = e^(-gap / interval). What is `momentary` changed at
+        the end of its gap and not before."""
         x = gap_s[:, None] / self.interval_s
-        told = log_likelihood + np.where(changed[:, None], np.log(-np.expm1(-x)), -x)
+        found = np.log(-np.expm1(-x))
+        if momentary is not None:
+            found = np.where(momentary[:, None], -x - np.log(self.interval_s), found)
+        told = log_likelihood + np.where(changed[:, None], found, -x)
         return np.asarray(told - told.max(axis=1, keepdims=True))
 
 
@@ -139,6 +145,9 @@ class Counted(Memberships):
     def classes(self, ids: Ints, hunch_gap_s: Floats) -> Ints:
         return self._begun(self.memory(ids), hunch_gap_s)[:, 0].astype(np.int64)
 
+    def learn(self, seen: Seen) -> None:
+        super().learn(seen.folded())
+
     def _stepped(self, rows: Floats, seen: Seen) -> Floats:
         return self.table.counted(self._begun(rows, seen.hunch_gap_s), seen.changed == 1)
 
@@ -194,7 +203,8 @@ class Weighed(Memberships):
         return np.asarray(log_p - log_p.max(axis=1, keepdims=True))
 
     def _stepped(self, rows: Floats, seen: Seen) -> Floats:
-        return self.table.weighed(rows, np.maximum(seen.at - seen.since_at, _MIN_GAP_S), seen.changed == 1)
+        gap_s = np.maximum(seen.at - seen.since_at, _MIN_GAP_S)
+        return self.table.weighed(rows, gap_s, seen.changed == 1, seen.momentary)
 
     def _possible(self, rows: Floats) -> Bools:
         return np.asarray(rows.max(axis=1, initial=-np.inf) == 0.0)

@@ -49,7 +49,7 @@ class Memories:
     def learn(self, visits: Seen) -> None:
         self._predictor.learn(visits)
         if self._policy is not None:
-            self._policy.learn(visits)
+            self._policy.learn(visits.folded())  # a rule takes a step a visit
 
     def weigh(self, findings: Sequence[Finding]) -> None:
         if self._costs is not None:
@@ -97,7 +97,7 @@ class Memories:
             self._predictor.recall(ids, anew.memory(_NOBODY))
             if self._policy is not None:  # which knows each resource by itself alone
                 blank = self._policy.memory(_NOBODY).copy()
-                self._policy.learn(told)
+                self._policy.learn(told.folded())
                 self._policy.recall(ids, self._policy.memory(_NOBODY))
                 self._policy.recall(_NOBODY, blank)
         return learned

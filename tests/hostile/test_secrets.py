@@ -213,6 +213,7 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
     cli("simulate", "--policy", "week", "--changes", "significant", "--corpus", corpus, code=None)
     cli("evaluate", "barbosa", "--corpus", corpus, "--splits", "2", "--json", code=None)
     cli("evaluate", "radinsky", "--corpus", corpus, "--json", code=None)
+    cli("evaluate", "tan", "--corpus", corpus, "--json", code=None)
     cli("relearn", "--json")
     cli("relearn", "--words", "--json")
     cli("set", "--tag", "members", "--weight", "2", "--insecure")

@@ -168,6 +168,7 @@ class Agreement(RuleBasedStateMachine):
         moved_to=st.none() | st.sampled_from(URLS[:2]),
         again=st.booleans(),
         told=st.lists(st.sampled_from(URLS), max_size=4),
+        said_s=st.lists(st.sampled_from([0.0, 0.25, 5.0, 300.0]), max_size=3),
     )
     def complete(
         self,
@@ -180,6 +181,7 @@ class Agreement(RuleBasedStateMachine):
         moved_to: str | None,
         again: bool,
         told: list[str],
+        said_s: list[float],
     ) -> None:
         done = []
         for i in which:
@@ -199,6 +201,7 @@ class Agreement(RuleBasedStateMachine):
                             outcome=outcome,
                             changed=Changed.YES if flags else Changed.UNKNOWN,
                             moved_to=moved_to,
+                            moments=tuple(self.now - ago_s for ago_s in sorted(said_s, reverse=True)),
                         ),
                         standing=Standing(
                             since_at=since_at,
@@ -278,6 +281,8 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: [np.asarray(column).tolist() for column in _columns(store)])
         self.both(lambda store: list(store.signals(resource_id)))
         self.both(lambda store: [sorted(zip(*_lists(seen), strict=True)) for seen in store.told()])
+        self.both(lambda store: sorted(zip(*_lists(store.lately(np.array([resource_id]), 3)), strict=True)))
+        self.both(lambda store: sorted(zip(*_lists(store.heard(0, 5)[0]), strict=True)))
         since_at = self.now - 100.0
         self.both(lambda store: [sorted(map(repr, _rows(page))) for page in store.looked(since_at, self.now)])
         self.both(lambda store: store.tally(since_at, self.now, 30.0).tolist())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from recrawl.app.health import unsound
 from recrawl.checks.store.samples import T0, completion, lease_of, new
 from recrawl.errors import NewerStoreError, StoreError
 from recrawl.model import FEATURES, GLOBAL, Bag, Changes, Hunch, Settings, Sight, Telling, packed
-from recrawl.remember.sqlite import SqliteStore, database
+from recrawl.remember.sqlite import SqliteStore, database, sums
 
 OTHER = "http://a.example/other"
 
@@ -166,6 +167,47 @@ def test_a_store_from_before_words_were_kept_gains_them(tmp_path: Path) -> None:
         assert store.complete([replace(completion(lease, T0), bags=(bag,))]) == [True]
         assert store.base(1) == bag
     assert list(unsound(path)) == []
+
+
+def test_a_store_from_before_moments_gains_them_and_its_visits_are_not_added_up_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million visits would take long; and what was damaged before is still seen to be."""
+    path, url = tmp_path / "store.db", "http://a.example/"
+    with monkeypatch.context() as patched:
+        known = [one for one in database.migrations() if one[0] <= 13]
+        patched.setattr(database, "migrations", lambda: known)
+        with closing(SqliteStore(path)) as store:
+            store.add([new(url)], T0)
+    with closing(sqlite3.connect(path)) as raw:
+        sums.register(raw)
+        raw.execute(
+            "INSERT INTO visit "
+            "(fetch_id, resource_id, at, since_at, outcome, informative, changed, n_bytes, evidence) "
+            "VALUES ('f', 1, 1, 0, 'ok', 1, 1, 0, '')"
+        )
+        raw.commit()
+        added_up = raw.execute("SELECT name, value FROM row_sum ORDER BY name").fetchall()
+        raw.execute("UPDATE row_sum SET value = value + 1 WHERE name = 'visit'")  # a bit flips
+        raw.commit()
+        assert pragma(path, "user_version") == 13
+    with closing(SqliteStore(path)) as store, closing(sqlite3.connect(path)) as raw:
+        raw.execute("UPDATE row_sum SET value = value - 1 WHERE name = 'visit'")
+        raw.commit()
+        assert raw.execute("SELECT name, value FROM row_sum ORDER BY name").fetchall() == added_up
+        assert list(unsound(path)) == []
+        done = completion(lease_of(store, url, T0), T0)
+        visit = replace(done.visit, since_at=nan, moments=(T0 - 9.0, T0 - 4.0))
+        assert store.complete([replace(done, visit=visit)]) == [True]
+        assert [one.moments for one in store.visits(1)] == [(T0 - 9.0, T0 - 4.0), ()]
+        (seen,) = store.told()
+        assert seen.since_at.tolist() == [0.0, T0 - 9.0, T0 - 4.0]
+    assert list(unsound(path)) == []
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("DROP TRIGGER visit_exchanged")
+        raw.execute("UPDATE visit SET moments = NULL")
+        raw.commit()
+    assert [one.what for one in unsound(path)] == ["what is in the table visit is not what was put there"]
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

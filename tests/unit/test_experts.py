@@ -124,7 +124,7 @@ def test_no_learner_knows_what_is_to_come(name: str) -> None:
     at, until = np.arange(20, 36), 11  # models are made at steps 20 and 30
     told = []
     for world in (steps, other_after(steps, int(at[until - 1]))):
-        task = Task(steps=world, pages=pages, kin=kin, n_train=12)
+        task = Task(steps=world, pages=pages, kin=kin, n_train=12, cycles=(5,))
         told.append(foretold(name, task, at))
     for before, after in ((told[0].said, told[1].said), (told[0].p, told[1].p)):
         assert np.array_equal(before[:, :until], after[:, :until])

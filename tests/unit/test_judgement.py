@@ -219,6 +219,13 @@ def test_a_certificate_that_was_not_verified_is_in_the_evidence(outcome: Outcome
     assert said not in judge(fetch(outcome)).visit.evidence
 
 
+def test_why_a_visit_did_not_come_to_the_end_of_a_thread_is_in_the_evidence() -> None:
+    short = Failure(reason="paging", detail="the next page could not be read, the server answered 503")
+    visit = judge(fetch(failure=short)).visit
+    assert visit.outcome is Outcome.OK
+    assert visit.evidence == f"the first copy ({short.detail})"
+
+
 def test_only_what_takes_a_moment_may_be_judged_while_others_wait(first: Version) -> None:
     def never(_: Version) -> Snapshot:
         raise AssertionError

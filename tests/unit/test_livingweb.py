@@ -30,7 +30,7 @@ from recrawl.livingweb import (
     serve_forever,
     serving,
 )
-from recrawl.livingweb.content.pages import POSTS_PER_PAGE
+from recrawl.livingweb.script import POSTS_PER_PAGE
 from recrawl.model import DAY_S
 from recrawl.simulate.processes import Bursty, Given, Poisson
 

@@ -43,6 +43,7 @@ def test_millions_of_rows_are_written_in_groups_and_come_back_exactly(
             changed=Changed(n % 3 - 1),
             status=None if n % 2 else 200,
             n_bytes=1 << 40,
+            moments=(AT - 9.5, AT + n) if n % 5 == 0 else (),
         )
         for n in range(250)
     ]
@@ -54,6 +55,8 @@ def test_millions_of_rows_are_written_in_groups_and_come_back_exactly(
     assert file.read().to_pylist() == rows
     assert rows[0]["at"] == datetime(2023, 11, 14, 22, 13, 20, 123456, UTC)
     assert rows[0]["since_at"] is None
+    assert [at.second for at in rows[0]["moments"]] == [10, 20]
+    assert visit_row(visits[0], "")["moments"] == ["2023-11-14T22:13:10Z", "2023-11-14T22:13:20Z"]
 
 
 def test_every_column_has_a_type_that_holds_its_values() -> None:

@@ -82,8 +82,22 @@ def found(lease: Lease, at: float, rng: np.random.Generator) -> Finding:
         n_bytes=500,
         changed=Changed.UNKNOWN if failed or first else changed,
         event_at=at - 3_600.0 if timed else np.nan,
+        moments=moments(lease, at)
+        if lease.resource.id % 3 == 0 and (first or changed) and not failed
+        else (),
     )
     return Finding(lease=lease, visit=visit, gate_at=at)
+
+
+def moments(lease: Lease, at: float) -> tuple[float, ...]:
+    """When each thing was said that a visit shows: a few since the last one, or a few days of a past."""
+    since_at = lease.standing.since_at
+    begun_at = at - 3 * DAY_S if np.isnan(since_at) else since_at
+    return tuple((begun_at + (at - begun_at) * np.array([0.2, 0.25, 0.8])).tolist())
+
+
+def counts(house: House) -> list[tuple[int, int]]:
+    return [(standing.n_changes, standing.bits) for _, standing, _ in house.store.resources()]
 
 
 def memories(house: House) -> list[tuple[float, ...]]:
@@ -103,13 +117,14 @@ def test_what_was_lost_is_learned_again_to_the_last_digit(
     monkeypatch.setattr(past, "_N_TOLD", 7)  # a page of the store's
     with opened(tmp_path / "home") as house:
         looked(house, policy=policy)
-        learned = memories(house)
+        learned, counted = memories(house), counts(house)
         assert len(set(learned)) > N / 2
         forget(house)
         assert not set(memories(house)).intersection(learned)
         told: list[str] = []
         done = relearn(house, told.append)
         assert memories(house) == learned
+        assert counts(house) == counted
         assert (done.n_resources, done.n_passed) == (N, 0)
         assert 4 * N < done.n_visits < 6 * N
         assert len(told) > done.n_visits / 7

@@ -22,6 +22,7 @@ from recrawl.observe.files import FileHandler
 from recrawl.observe.negotiate import accept
 from recrawl.observe.route import Route
 from recrawl.observe.sparql import SparqlHandler
+from recrawl.observe.threads import ThreadHandler
 
 
 class ClosableWeb(TroubledWeb):
@@ -54,7 +55,11 @@ class Own:
 
 def ours() -> dict[str, Handler]:
     premises = Premises(clock=WallClock(), max_bytes=1024, total_s=5.0)
-    return {"files": FileHandler(premises), "sparql": SparqlHandler(premises)}
+    return {
+        "files": FileHandler(premises),
+        "sparql": SparqlHandler(premises),
+        "threads": ThreadHandler(premises),
+    }
 
 
 def route(**others: Handler) -> Route:
@@ -67,6 +72,8 @@ def route(**others: Handler) -> Route:
         (Request(url="http://h/"), None),
         (Request(url="http://h/", kind=Kind.RDF), None),
         (Request(url="http://h/", kind=Kind.SPARQL), SparqlHandler),
+        (Request(url="http://h/", kind=Kind.THREAD), ThreadHandler),
+        (Request(url="http://h/", kind=Kind.BOARD), None),
         (Request(url="http://h/", media_type="application/sparql-results+json"), None),
         (Request(url="file:///a"), FileHandler),
         (Request(url="FILE:///a", kind=Kind.SPARQL), FileHandler),
@@ -162,8 +169,10 @@ LONG = Request(url="http://h/?query=ASK%7B%7D%23" + "x" * 3000, kind=Kind.SPARQL
         (SparqlHandler, PAGED),
         (SparqlHandler, LONG),
         (FileHandler, Request(url="file:///a")),
+        (ThreadHandler, Request(url="http://h/t/1", kind=Kind.THREAD)),
+        (ThreadHandler, Request(url="http://h/t/1", kind=Kind.THREAD, resume_url="http://h/t/1?page=2")),
     ],
-    ids=["sparql", "paged", "posted", "files"],
+    ids=["sparql", "paged", "posted", "files", "thread", "resumed"],
 )
 def test_our_handlers_keep_the_contract(
     check: Check, make: Callable[[Premises], Handler], request_: Request

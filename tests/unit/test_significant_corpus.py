@@ -185,6 +185,18 @@ def test_lines_that_came_and_went_say_as_much_as_whole_texts(tmp_path: Path) -> 
     assert both.total.tolist() == [30, 25, 35, 60, 2, 0]  # the other page begins with nothing
 
 
+def test_of_whole_texts_only_those_that_are_wanted_are_counted(tmp_path: Path) -> None:
+    folder = corpus_folder(tmp_path / "c", [(0, DAY * (1 + i), str(i)) for i in range(4)])
+    texts(
+        folder,
+        [{"resource": 0, "at": DAY * (1 + i), "digest": str(i), "text": "word " * (i + 1)} for i in range(4)],
+    )
+    named = contents.Wanted(np.array([0]), np.array([0]), contents.bits_of_texts(["2"]))
+    timed = contents.Wanted(np.array([0]), np.array([DAY]), contents.bits_of_texts([None]))
+    read = [next(contents.contents(folder, np.array([0]), one)).bags for one in (None, named, timed)]
+    assert [bags.total.tolist() for bags in read] == [[1, 2, 3, 4, 0], [3, 0], [1, 0]]
+
+
 def test_a_corpus_without_contents_says_what_is_missing(tmp_path: Path) -> None:
     folder = corpus_folder(tmp_path / "c", [(1, DAY, "a"), (1, 2 * DAY, "b")])
     with pytest.raises(BadInputError, match=r"keeps no contents.*terms\.parquet or texts\.jsonl\.xz"):

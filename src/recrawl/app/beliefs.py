@@ -91,6 +91,6 @@ class Beliefs:
         if len(rows) < 2:  # alone, it tells nobody else anything
             return 0
         seen = self.store.lately(batch.id[rows], N_EACH)
-        seen = seen.pick(np.argsort(seen.at, kind="stable")[-N_HEARD:])
+        seen = seen.pick(np.argsort(seen.visit_at, kind="stable")[-N_HEARD:])
         self.predictor.overhear(seen)
         return len(seen)

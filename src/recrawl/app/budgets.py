@@ -125,7 +125,7 @@ def _scatter(beliefs: Beliefs, batch: Batch, forecasts: Forecasts) -> float:
     place = np.empty(int(batch.group.max()) + 1, dtype=np.int64)
     place[groups] = np.arange(len(groups))
     rows: Ints = np.argsort(place[batch.group], kind="stable")[:N_HEARD]
-    seen = beliefs.store.lately(batch.id[rows], N_EACH)
+    seen = beliefs.store.lately(batch.id[rows], N_EACH).folded()
     at = np.sort(rows)
     row = at[np.searchsorted(batch.id[at], seen.id)]
     return scatter(seen, expected(forecasts.pick(row), seen.at - seen.since_at))

@@ -142,7 +142,7 @@ def foreseen(
         house, beliefs, batch, policy=policy, within_s=HOUR_S if within_s is None else within_s
     )
     ids = found.some.batch.id
-    found.recount(house.store.lately(_some(ids[found.always]), N_EACH))
+    found.recount(house.store.lately(_some(ids[found.always]), N_EACH).folded())
     doubts = doubts_of(house.store, _some(ids))
     found.doubt(doubts)
     notes += _doubted(doubts)

@@ -17,6 +17,8 @@ _SPOKEN: dict[str, tuple[str, tuple[Language, ...], str]] = {
     # JSON-LD whose context is elsewhere is judged as JSON
     "rdf": ("RDF", (Language.PREDICATE, Language.JSON), "predicate:<IRI>"),
     "feed": ("a feed or sitemap", (Language.FIELD,), "field:NAME"),
+    "thread": ("a thread", (Language.FIELD,), "field:author or field:text"),
+    "board": ("a board", (Language.FIELD,), "field:title, field:n_posts or field:last_at"),
     "exact": ("compared byte by byte", (), "CSS or XPath, and say --kind page"),
 }
 

@@ -74,5 +74,6 @@ def _type(name: str) -> pa.DataType:
         (name in _INTS or name.startswith("n_"), pa.int64()),
         (name in _FLOATS or name.endswith("_s"), pa.float64()),
         (name in _LISTS, pa.list_(pa.string())),
+        (name == "moments", pa.list_(pa.timestamp("us", tz="UTC"))),
     )
     return next((kind for holds, kind in kinds if holds), pa.string())

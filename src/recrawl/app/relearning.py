@@ -43,8 +43,8 @@ def relearn(house: House, tell: Callable[[str], object] = lambda _: None) -> Rel
     tally = _Tally(ids)
     for seen in house.store.told():
         memories.learn(seen)
-        tally.count(seen)
-        n_visits += len(seen)
+        tally.count(seen.folded())
+        n_visits += seen.n_visits
         tell(f"{n_visits:,} visits learned")
     lore.put_anew()
     n_new = 0

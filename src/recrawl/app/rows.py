@@ -106,6 +106,7 @@ def visit_row(visit: Visit, url: str, *, changes: Changes = Changes.ANY, instant
         "since_at": instant(visit.since_at),
         "due_at": instant(visit.due_at),
         "event_at": instant(visit.event_at),
+        "moments": [instant(at) for at in visit.moments],
         "duration_s": round(visit.duration_s, 3),
         "n_bytes": visit.n_bytes,
         "evidence": visit.evidence,

@@ -45,7 +45,7 @@ def judged(standing: Standing, visits: Sequence[Visit]) -> Server:
 
 def doubts_of(store: Store, ids: Ints) -> Doubts:
     """Among these resources."""
-    seen = store.lately(ids, N_EACH)
+    seen = store.lately(ids, N_EACH).folded()
     told, changed = np.isfinite(seen.told_at), seen.changed == 1
     denied = set(seen.id[told & ~changed].tolist())
     found: list[tuple[int, Why, float]] = []

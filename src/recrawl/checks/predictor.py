@@ -10,7 +10,7 @@ import numpy as np
 
 from recrawl.contracts import Accountable, Alert, Predictor, Shared
 from recrawl.learn.priors import Grounded
-from recrawl.model import DAY_S, Batch, Priors, Seen
+from recrawl.model import DAY_S, Batch, Priors, Seen, unfolded
 
 MakePredictor = Callable[[], Predictor]
 
@@ -260,6 +260,18 @@ def check_a_longer_silence_is_less_probable(make: MakePredictor) -> None:
     assert (p[-1] >= 0.0).all()
 
 
+def check_moments_can_be_learned_from(make: MakePredictor) -> None:
+    """Several at one instant, one at the very visit, a past before the first visit: rows without any length
+    are rows too."""
+    predictor, visits = make(), sample_visits(10)
+    firsts = replace(visits, since_at=np.full(len(visits), np.nan), changed=np.full(len(visits), -1, np.int8))
+    for seen in (firsts, replace(visits, changed=np.ones(len(visits), np.int8))):
+        predictor.learn(unfolded(seen, [at - np.array([900.0, 900.0, 9.0, 0.0]) for at in seen.at]))
+    survival = predictor.forecast(sample_batch(10), 2e9).survival(np.geomspace(60.0, 1e7, 9)[:, None])
+    assert ((survival >= 0.0) & (survival <= 1.0)).all()
+    assert np.isfinite(predictor.forecast(sample_batch(10), 2e9).n_expected(np.full(10, DAY_S))).all()
+
+
 CHECKS = [
     check_a_forecast_needs_no_visit,
     check_survival_is_a_survival_curve,
@@ -274,4 +286,5 @@ CHECKS = [
     check_overhearing_writes_no_memory,
     check_an_account_is_columns_and_changes_nothing,
     check_a_longer_silence_is_less_probable,
+    check_moments_can_be_learned_from,
 ]

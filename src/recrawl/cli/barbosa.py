@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
+from recrawl.cli import options
+from recrawl.cli.experiments import tell as tell_result
 from recrawl.cli.replaying import (
     Changes,
     Cores,
@@ -15,13 +16,10 @@ from recrawl.cli.replaying import (
     MaxGap,
     MinGap,
     Seed,
-    command_line,
     gaps,
     progressing,
-    say_figures,
     short,
     writable,
-    write_page,
 )
 
 
@@ -97,18 +95,8 @@ def barbosa(
     )
     with progressing(f"Looking at {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell, stopwatch)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    say_figures(*table(result), 4)
-    terminal.say("")
-    say_figures(*visits_table(result), 3)
-    for line in summary(result):
-        terminal.note(line)
+    tables = [(table, 4), (visits_table, 3)]
+    tell_result(ctx, result, page_of=page_of, tables=tables, summary=summary, html=html, json=json)
 
 
 def _mean_gap_s(every: str | None, min_gap_s: float, max_gap_s: float) -> float | None:

@@ -31,10 +31,12 @@ from recrawl.cli.replaying import (
     writable,
     write_page,
 )
+from recrawl.cli.tan import tan
 
 app = typer.Typer(invoke_without_command=True)
 app.command("barbosa", cls=options.Command)(barbosa)
 app.command("radinsky", cls=options.Command)(radinsky)
+app.command("tan", cls=options.Command)(tan)
 
 
 @app.callback()
@@ -47,6 +49,7 @@ def evaluate(ctx: typer.Context) -> None:
       recrawl evaluate peers --corpus builtin:wiki --goal fresh
       recrawl evaluate barbosa --corpus builtin:pages
       recrawl evaluate radinsky --corpus builtin:kin
+      recrawl evaluate tan --corpus builtin:threads
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())

@@ -36,7 +36,7 @@ def make(
 
     Of the same seed and span, a larger corpus begins with the smaller one (mix aside). What only its maker
     can know is in further columns: true rates, static features, who follows whom, which changes are noise.
-    `news` and `policies` come with their texts and word counts.
+    `news` and `policies` come with their texts and word counts, `threads` with authors and texts of posts.
 
     \b
     Examples:

@@ -70,7 +70,8 @@ Kind = Annotated[
     typer.Option(
         "--kind",
         metavar="KIND",
-        help="auto (by media type), page, json, csv, rdf, sparql, feed, sitemap or file (every byte counts).",
+        help="auto (by media type), page, json, csv, rdf, sparql, feed, sitemap, thread (posts count), "
+        "board (a list of threads) or file (every byte counts).",
     ),
 ]
 Weight = Annotated[

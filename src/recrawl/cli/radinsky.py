@@ -6,19 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
-from recrawl.cli.replaying import (
-    Cores,
-    CorpusName,
-    Html,
-    Seed,
-    command_line,
-    progressing,
-    say_figures,
-    short,
-    writable,
-    write_page,
-)
+from recrawl.cli import options
+from recrawl.cli.experiments import tell as tell_result
+from recrawl.cli.replaying import Cores, CorpusName, Html, Seed, progressing, short, writable
 
 
 def radinsky(
@@ -84,7 +74,7 @@ def radinsky(
     as experts (3D). This does the same on any corpus that keeps contents, with the paper's figures beside
     ours: tables 1 to 3, the training size (figure 6), the number of experts (figure 7), and a crawl of a
     tenth of the pages a day (figure 8), by a coin as in the paper and by recrawl's index policy. `ours` is
-    one learner for all pages together.
+    one learner for all pages together, blended with the experts, and learns from all that is known.
 
     Steps are the corpus's own. A corpus that knows every change is looked at daily, or weekly where that
     leaves more pages. Pages that nearly always or hardly ever change are left out, as in the paper.
@@ -124,13 +114,4 @@ def radinsky(
     )
     with progressing(f"Looking at {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus), ask, tell)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    say_figures(*table(result), 2)
-    for line in summary(result):
-        terminal.note(line)
+    tell_result(ctx, result, page_of=page_of, tables=[(table, 2)], summary=summary, html=html, json=json)

@@ -250,8 +250,11 @@ def livingweb(
     ] = 1440.0,
     seed: Seed = 1,
     resources: Annotated[
-        int, typer.Option("--resources", metavar="N", min=1, help="How much there is.")
-    ] = 200,
+        int | None, typer.Option("--resources", metavar="N", min=1, help="How much there is; else 200.")
+    ] = None,
+    forums: Annotated[
+        bool, typer.Option("--forums", help="Serve three small forums instead, with threads and boards.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Serve a small living web to try things on.
@@ -262,9 +265,14 @@ def livingweb(
     \b
     Example:
       recrawl livingweb --port 8765
+      recrawl livingweb --forums
     """
+    from recrawl.errors import BadInputError
     from recrawl.live.clock import FastClock, WallClock
-    from recrawl.livingweb import serve_forever, town
+    from recrawl.livingweb import forum, serve_forever, town
+
+    if forums and resources is not None:
+        raise BadInputError("The forums are as large as they are; leave out --resources, or --forums.")
 
     def announce(web: LivingWeb) -> None:
         urls = web.urls()
@@ -275,10 +283,12 @@ def livingweb(
                 terminal.say(url)
         n_served = terminal.n_of(len(urls), "resource")
         terminal.note(f"Serving {n_served}; Ctrl-C ends it. In another terminal:")
-        terminal.note(f"  recrawl add --allow-private --min-gap 5s {urls[0]}")
+        kind = " --kind thread" if forums else ""
+        terminal.note(f"  recrawl add --allow-private --min-gap 5s{kind} {urls[0]}")
         sys.stdout.flush()
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     clock = FastClock(start_at=WallClock().now(), speed=speed)
     with suppress(KeyboardInterrupt):
-        asyncio.run(serve_forever(town(resources, seed), clock, port, seed=seed, announce=announce))
+        script = forum() if forums else town(resources or 200, seed)
+        asyncio.run(serve_forever(script, clock, port, seed=seed, announce=announce))

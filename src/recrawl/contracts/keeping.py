@@ -127,11 +127,14 @@ class Store(Protocol):
     # what happened
     def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
     def signals(self, resource_id: int, limit: int | None = None) -> Iterator[Signal]: ...  # newest first
-    def told(self) -> Iterator[Seen]: ...  # all visits that teach, in pages, in the order of their times
-    def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those, the newest of these resources
+    def told(self) -> Iterator[Seen]:
+        """All visits that teach, in pages, in the order of their times; `unfolded`, so that one that tells of
+        moments has a row for each."""
+
+    def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those rows, the newest of these resources
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
-        """Of those, in the order of their times, what was recorded since this mark was given, with the mark
-        to ask with next; at most `limit`, the newest. 0 is the mark of those who never asked."""
+        """Of those rows, in the order of their visits, what was recorded since this mark was given, with the
+        mark to ask with next; at most `limit`, the newest. 0 is the mark of those who never asked."""
 
     def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
         """All visits from the one moment until just before the other, in pages, in the order of their times;

@@ -90,7 +90,8 @@ def _mixed(n_resources: int | None, end_at: float) -> list[Quarter]:
         n = round(left * shares[name] / sum(shares.values()))
         del shares[name]
         left -= n
-        recipe = replace(DISHES[name].recipe(_START_AT, end_at), resolution_s=MIX_RESOLUTION_S, text=None)
+        recipe = DISHES[name].recipe(_START_AT, end_at)
+        recipe = replace(recipe, resolution_s=MIX_RESOLUTION_S, text=None, talk=None)
         if n:
             quarters.append(Quarter(recipe, n))
     return quarters

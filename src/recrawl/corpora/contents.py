@@ -72,12 +72,28 @@ def must_have_contents(folder: Path) -> None:
         )
 
 
-def contents(folder: Path, resources: Ints) -> Iterator[Contents]:
-    """Some resources at a time; `resources` are the known numbers, in order."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Versions whose words are asked for, by their resources' places. Counting the words of whole texts takes
+    longer than reading them."""
+
+    place: Ints
+    at: Ints
+    digest: Bits
+
+    def chosen(self) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+        """By time and by digest."""
+        place, at, digest = self.place.tolist(), self.at.tolist(), self.digest.tolist()
+        return set(zip(place, at, strict=True)), set(zip(place, digest, strict=True))
+
+
+def contents(folder: Path, resources: Ints, wanted: Wanted | None = None) -> Iterator[Contents]:
+    """Some resources at a time; `resources` are the known numbers, in order. Of texts that are kept in whole,
+    those that are not `wanted` may be left out."""
     must_have_contents(folder)
     if (folder / TERMS).is_file():
         return _of_terms(folder / TERMS, resources)
-    return _of_texts(folder, resources)
+    return _of_texts(folder, resources, wanted)
 
 
 def _of_terms(path: Path, resources: Ints) -> Iterator[Contents]:
@@ -145,8 +161,9 @@ def _order(place: Ints, at: Ints, term: Ints) -> Any:
     return np.lexsort((term, at, place)) if back.any() else slice(None)
 
 
-def _of_texts(folder: Path, resources: Ints) -> Iterator[Contents]:
+def _of_texts(folder: Path, resources: Ints, wanted: Wanted | None) -> Iterator[Contents]:
     known = {number: place for place, number in enumerate(resources.tolist())}
+    by_time, by_digest = wanted.chosen() if wanted is not None else (set(), set())
     held: list[tuple[int, int, str | None, Mapping[str, int]]] = []
     n_held, latest = 0, -1
     lines: Counter[str] = Counter()  # the words of a resource that is told line by line
@@ -165,6 +182,10 @@ def _of_texts(folder: Path, resources: Ints) -> Iterator[Contents]:
                 yield _spelt(held)
                 held, n_held = [], 0
         latest = place
+        if wanted is not None and isinstance(row.get("text"), str):
+            named = place, int(bits_of_texts([row["digest"]])[0])
+            if named not in by_digest and (place, int(row["at"])) not in by_time:
+                continue
         words = _words(row, lines)
         if words is not None:
             held.append((place, int(row["at"]), row["digest"], telling(most(words))))

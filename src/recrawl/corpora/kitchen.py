@@ -13,6 +13,7 @@ from recrawl.simulate.processes import (
     Ageing,
     Bred,
     Bursty,
+    Clocked,
     Drifting,
     Law,
     Periodic,
@@ -23,13 +24,14 @@ from recrawl.simulate.processes import (
     working_hours,
 )
 from recrawl.simulate.rates import Gamma, Kinds, Lognormal, Rates
-from recrawl.simulate.recipes import Ingredient, Kin, Recipe, Shared, Text
+from recrawl.simulate.recipes import Ingredient, Kin, Recipe, Shared, Talk, Text
 
 YEAR_S = 365.25 * DAY_S
 _MONTH_S = YEAR_S / 12
 _NIGHT, _MORNING = [0.1, 0.1, 0.1, 0.1, 0.2, 0.5], [1.0, 1.4, 1.5, 1.5, 1.5, 1.5]
 _AFTERNOON, _EVENING = [1.4, 1.4, 1.5, 1.5, 1.6, 1.6], [1.4, 1.2, 1.0, 0.8, 0.5, 0.3]
 _NEWS_DAY = [*_NIGHT, *_MORNING, *_AFTERNOON, *_EVENING]
+_FREE_DAY = [*_NIGHT, *([0.8] * 6), *([1.2] * 4), *([1.8] * 6), 1.0, 0.5]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,19 +143,21 @@ def _policies(start_at: float, end_at: float) -> Recipe:
 
 
 def _threads(start_at: float, end_at: float) -> Recipe:
-    """Threads on some boards: most fade within days, few go on for months, answers come in bursts."""
+    """Threads on some boards, which wake and sleep: most fade within days, few go on for months, answers come
+    in bursts."""
+    week = week_of(_FREE_DAY, weekend=1.3)
     return Recipe(
         ingredients=(
             Ingredient(
-                share=0.85,
-                law=Bred(Ageing(1.0, 4 * DAY_S), 0.6, 2 * HOUR_S),
+                share=0.8,
+                law=Clocked(Bred(Ageing(1.0, 4 * DAY_S), 0.6, 2 * HOUR_S), week),
                 rates=Lognormal(2.0, 1.1),
                 p_late=0.97,
             ),
             Ingredient(
-                share=0.15,
-                law=Bred(Ageing(1.0, 120 * DAY_S), 0.6, 6 * HOUR_S),
-                rates=Lognormal(0.4, 1.0),
+                share=0.2,
+                law=Clocked(Bred(Ageing(1.0, 60 * DAY_S), 0.8, 2 * HOUR_S), week),
+                rates=Lognormal(1.5, 1.0),
                 p_late=0.9,
             ),
         ),
@@ -162,6 +166,7 @@ def _threads(start_at: float, end_at: float) -> Recipe:
         per_host=50,
         explained=0.1,
         alike=0.1,
+        talk=Talk(),
         resolution_s=60.0,
     )
 

@@ -12,6 +12,8 @@ import lzma
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
+from gzip import GzipFile
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -21,9 +23,11 @@ from recrawl.corpora.about import FILE, FORMAT
 from recrawl.corpora.arrow import require
 from recrawl.corpora.builtin import Builtin
 from recrawl.corpora.native import EVENTS, RESOURCES
+from recrawl.corpora.posts import POSTS
 from recrawl.corpora.writing.unfinished import Unfinished
 from recrawl.model import Bools, Ints
 from recrawl.simulate.blocks import Piece
+from recrawl.simulate.posts import said
 from recrawl.simulate.texts import counts_of, lexicon, words_of
 from recrawl.simulate.worlds import host_of
 
@@ -50,7 +54,7 @@ def make(
         shutil.rmtree(unfinished.ready, ignore_errors=True)
         unfinished.ready.mkdir()
         found = _written(corpus, unfinished.ready, progress)
-        said = {
+        document = {
             "format": FORMAT,
             "name": unfinished.target.name,
             "title": about.title,
@@ -64,17 +68,17 @@ def make(
             "licence": about.licence,
             "source": about.source,
         }
-        (unfinished.ready / FILE).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        (unfinished.ready / FILE).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
         unfinished.publish()
     finally:
         unfinished.close()
-    return said
+    return document
 
 
 def _written(corpus: Builtin, folder: Path, progress: Progress | None) -> dict[str, int]:
     from pyarrow import parquet
 
-    counts = {"events": 0, "texts": 0}
+    counts = {"events": 0, "texts": 0, "threads_with_text": 0}
     done = 0
     with ExitStack() as stack:
         writers: dict[str, Any] = {}
@@ -91,6 +95,10 @@ def _written(corpus: Builtin, folder: Path, progress: Progress | None) -> dict[s
             out = stack.enter_context(
                 lzma.open(folder / TEXTS, "wt", preset=_XZ_PRESET, encoding="utf-8", newline="\n")
             )
+        talk: IO[str] | None = None
+        if any(quarter.recipe.talk is not None for quarter in corpus.world.quarters):
+            packed = stack.enter_context(GzipFile(folder / POSTS, "wb", mtime=0))
+            talk = stack.enter_context(TextIOWrapper(packed, encoding="utf-8", newline="\n"))
         for piece in corpus.world.pieces(_N_PIECE):
             write(RESOURCES, _resources(piece, done))
             events = _events(piece, done)
@@ -98,10 +106,32 @@ def _written(corpus: Builtin, folder: Path, progress: Progress | None) -> dict[s
             counts["events"] += len(events)
             if out is not None:
                 counts["texts"] += _said(corpus, piece, done, out, lambda table: write(TERMS, table))
+            if talk is not None:
+                counts["threads_with_text"] += _talked(corpus, piece, done, talk)
             done += len(piece.traces)
             if progress is not None:
                 progress(done, len(corpus))
     return {name: n for name, n in counts.items() if n}
+
+
+def _talked(corpus: Builtin, piece: Piece, first: int, out: IO[str]) -> int:
+    """The posts of all threads; how many threads."""
+    traces, n = piece.traces, 0
+    for row in range(len(traces)):
+        talk = corpus.world.talk_of(first + row)
+        if talk is None:
+            continue
+        at = np.append(traces.born_at[row], traces.of(row))
+        found = said(talk, at, first + row, corpus.world.seed)
+        told = zip(at.tolist(), found.author.tolist(), found.texts(talk), strict=True)
+        line = {
+            "resource": first + row,
+            "board": host_of(int(traces.host[row])),
+            "posts": [{"at": int(when), "user": who, "text": what} for when, who, what in told],
+        }
+        out.write(json.dumps(line) + "\n")
+        n += 1
+    return n
 
 
 def _resources(piece: Piece, first: int) -> pa.Table:

@@ -23,6 +23,8 @@ _BY_KIND = {
     Kind.SPARQL: "results",
     Kind.FEED: "feed",
     Kind.SITEMAP: "feed",
+    Kind.THREAD: "thread",
+    Kind.BOARD: "board",
     Kind.FILE: "exact",
 }
 _BY_MEDIA_TYPE = {

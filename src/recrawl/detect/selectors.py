@@ -5,7 +5,7 @@
     json:$.items[*].price   values of JSON, by JSONPath (RFC 9535)
     column:price            a column of a table, or a variable of a query's result
     predicate:<IRI>         statements of a graph
-    field:updated           a part of every entry of a feed
+    field:updated           a part of every entry of a feed, post of a thread or thread of a board
 
 The first three need no prefix: `/`, `./` and `(` begin XPath, `$` JSONPath, all else is CSS. A selector that
 does not concern the kind at hand chooses nothing and leaves nothing out.

@@ -21,7 +21,9 @@ class Histories:
     row: Ints  # which resource, from 0
     gap_s: Floats
     changed: Bools
-    after_s: Floats  # from the last change to the visit; NaN: no change, or its time is not known
+    # from the last change to the visit, or of a moment the gap before it; NaN: no change, or its time is not
+    # known
+    after_s: Floats
 
     def __len__(self) -> int:
         return len(self.row)
@@ -78,7 +80,7 @@ def histories(seen: Seen) -> tuple[Histories, Ints]:
             row=row[order].astype(np.int64),
             gap_s=gaps_s(part),
             changed=part.changed == 1,
-            after_s=known_after_s(part),
+            after_s=quiet_s(part),
         ),
         ids.astype(np.int64),
     )
@@ -89,7 +91,14 @@ def gaps_s(seen: Seen) -> Floats:
 
 
 def known_after_s(seen: Seen) -> Floats:
-    """How long before each visit the last change was, where its time is known and can be true; else NaN."""
+    """How long before each visit the last change was, where its time is known and can be true; else NaN. In
+    the row of a moment it is 0."""
     after_s = seen.at - seen.event_at
     true = (seen.changed == 1) & (after_s >= STAMP_S) & (seen.event_at > seen.since_at)
-    return np.where(true, after_s, np.nan)
+    return np.where(true | seen.momentary, after_s, np.nan)
+
+
+def quiet_s(seen: Seen) -> Floats:
+    """Of each gap with a change of known time, how long nothing happened for sure: since that change, or, in
+    the row of a moment, all the way up to it. Of others NaN."""
+    return np.where(seen.momentary, gaps_s(seen), known_after_s(seen))

@@ -265,4 +265,10 @@ def _finding(lease: Lease, fetch: Fetch, judgement: Judgement, versions: tuple[V
 
 
 def _snapshot(version: Version, fetch: Fetch) -> Snapshot:
-    return Snapshot(body=fetch.body, media_type=version.media_type, charset=version.charset, url=fetch.url)
+    return Snapshot(
+        body=fetch.body,
+        media_type=version.media_type,
+        charset=version.charset,
+        url=fetch.url,
+        at=fetch.ended_at,
+    )

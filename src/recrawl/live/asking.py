@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recrawl.model import Access, Lease, Request
+from recrawl.model import Access, Kind, Lease, Request
 
 # Servers lie about "not modified": every so often the whole thing is asked for.
 FULL_EVERY = 10
@@ -21,6 +21,7 @@ def request_for(lease: Lease, *, allow_private: bool, access: Access | None, tai
         allow_private=allow_private or resource.effective.allow_private,
         kind=resource.effective.kind,
         media_type=held.media_type if held else "",
+        resume_url=held.url if held and resource.effective.kind is Kind.THREAD else "",
         manner=resource.effective.manner,
         access=access,
         not_after_at=lease.until_at - tail_s,

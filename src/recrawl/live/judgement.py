@@ -50,9 +50,13 @@ def judged(
     if judgement.visit.outcome is Outcome.OK and wanted(lease) and not judgement.wants_repeat:
         sight, links = sight_of(lease, fetch)
         judgement = replace(judgement, sight=sight, links=links)
-    if not fetch.unverified:
+    evidence = judgement.visit.evidence
+    if fetch.outcome is Outcome.OK and fetch.failure is not None:  # a part of it is whole
+        evidence = f"{evidence} ({fetch.failure.detail})"
+    if fetch.unverified:
+        evidence = f"{evidence} (the server's certificate was not verified)"
+    if evidence == judgement.visit.evidence:
         return judgement
-    evidence = f"{judgement.visit.evidence} (the server's certificate was not verified)"
     return replace(judgement, visit=replace(judgement.visit, evidence=evidence))
 
 

@@ -8,6 +8,7 @@ from recrawl.model import Fetch, Lease, Sight
 from recrawl.parse import charset
 from recrawl.parse.pool import ParseFailed
 from recrawl.parse.sights import page_look
+from recrawl.parse.threads import bundles as threads
 
 
 def wanted(lease: Lease) -> bool:
@@ -23,10 +24,16 @@ def sight_of(lease: Lease, fetch: Fetch) -> tuple[Sight | None, tuple[str, ...]]
         name = written.lower()
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     known = lease.resource
+    body, said, url = fetch.body, charset.said(fetch.header("content-type")), fetch.url
+    if fetch.media_type == threads.MEDIA_TYPE and (
+        pages := threads.pages(bytes(body), threads.MEDIA_TYPE, said, url)
+    ):
+        body, said, url = pages[0].body, pages[0].charset, pages[0].url
+        headers["content-type"] = pages[0].media_type
     look = page_look(
-        fetch.body,
-        charset.said(fetch.header("content-type")),
-        fetch.url,
+        body,
+        said,
+        url,
         headers,
         fetch.ended_at,
         depth=nan if known.depth is None else float(known.depth),

@@ -27,5 +27,6 @@ def snapshot_of(fetch: Fetch, lens: Lens) -> Snapshot:
         charset=charset.said(fetch.header("content-type")),
         url=fetch.url,
         lens=lens,
+        at=fetch.ended_at,
         memo={},
     )

@@ -18,6 +18,7 @@ from recrawl.detect.text import count_outside
 from recrawl.errors import ArchiveError
 from recrawl.live import wording
 from recrawl.live.bench import Bench, Judgement, named, plain
+from recrawl.live.moments import timed, with_past
 from recrawl.live.snapshots import snapshot_of, version_of
 from recrawl.live.tellings import may_tell, tells
 from recrawl.live.wording import told
@@ -140,6 +141,7 @@ def _new(case: _Case, after: Snapshot, version: Version, noise: Noise) -> Judgem
         unmatched: Callable[[Snapshot], str] | None = getattr(case.detector, "unmatched", None)
         missed = f"; {said}" if unmatched is not None and (said := unmatched(after)) else ""
         visit = replace(case.visit, evidence=f"the first copy{missed}")
+        visit = with_past(visit, case.detector, after, case.fetch)
     else:
         visit = told(case.visit, Verdict(changed=Changed.YES, magnitude=1.0, evidence="it is back"))
     if noise.alias or noise.n_stayed:  # the alias was that of what stood there before it went
@@ -200,7 +202,7 @@ def _compared(
     noise = noises.changed(noise, was, parts, returned=returned)
     noise = replace(turns.settled(noise, was, version.fingerprint), alias="")
     verdict, bag = tested(verdict, case.lease.base, earlier, after, version, case.detector)
-    visit = told(case.visit, verdict)
+    visit = timed(told(case.visit, verdict), verdict.posts, case.fetch)
     return Judgement(
         visit=visit,
         version=version,

@@ -18,7 +18,7 @@ from recrawl.model import WORD_BITS, Bag, Bags, Snapshot, Verdict, Version, pack
 from recrawl.parse.bags import most, telling, word_number
 
 # To those who read prose a number is noise; to those who read data it may be all that counts.
-_PROSE = frozenset({"text", "feed"})
+_PROSE = frozenset({"text", "feed", "thread"})
 _SHIFT = 63 - WORD_BITS
 
 
@@ -60,7 +60,9 @@ def tested(
         before = unpacked([base.packed])
     elif isinstance(earlier, Snapshot) and (read := words_of(detector, earlier)) is not None:
         before = Bags.of([read])
-    significant = None if before is None else _differ(before, Bags.of([words]), detector.name in _PROSE)
+    significant: bool | None = True  # that somebody spoke is what who follows a thread wants to know
+    if not verdict.posts:
+        significant = None if before is None else _differ(before, Bags.of([words]), detector.name in _PROSE)
     bag = Bag(at=version.at, packed=packed(words), detector=version.detector, base=significant is not False)
     return replace(verdict, significant=significant), bag
 

@@ -1,6 +1,7 @@
 """A scriptable, living web on loopback whose truth is known."""
 
-from recrawl.livingweb.kinds import Disguise, Form, Noise, Query, Validators
+from recrawl.livingweb.forum import forum
+from recrawl.livingweb.kinds import Disguise, Form, Markup, Noise, Query, Validators
 from recrawl.livingweb.politeness import Violation, violations
 from recrawl.livingweb.script import Document, Host, Redirect, Robots, Script, Trouble
 from recrawl.livingweb.server import LivingWeb, Served, serve_forever, serving
@@ -13,6 +14,7 @@ __all__ = [
     "Form",
     "Host",
     "LivingWeb",
+    "Markup",
     "Noise",
     "Query",
     "Redirect",
@@ -23,6 +25,7 @@ __all__ = [
     "Truth",
     "Validators",
     "Violation",
+    "forum",
     "serve_forever",
     "serving",
     "town",

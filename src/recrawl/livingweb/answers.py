@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from email.utils import formatdate, parsedate_to_datetime
 from math import floor, inf
 
-from recrawl.livingweb.content import MEDIA_TYPES, SERIALISATIONS, Listed, Scene, drawn
+from recrawl.livingweb.content import SERIALISATIONS, Listed, Scene, drawn, media_type_of
 from recrawl.livingweb.content.noise import filled
-from recrawl.livingweb.content.pages import n_thread_pages
 from recrawl.livingweb.content.walls import WALLS
 from recrawl.livingweb.content.words import draws, title
-from recrawl.livingweb.kinds import LISTINGS, Form, Noise, Query, Validators
+from recrawl.livingweb.kinds import BOARDS, LISTINGS, Form, Markup, Noise, Query, Validators
 from recrawl.livingweb.script import ROBOTS_PATH, Document, Entry, Host, Place, Redirect, Trouble
+from recrawl.livingweb.talk import n_pages, page_asked, page_target, without_page
 from recrawl.livingweb.world import Life, World
 
 _N_LINKS = 8
@@ -54,7 +54,7 @@ class Answers:
     def slow_s(self, host: str, path: str) -> float:
         """How long an answer takes."""
         known = self._world.script.hosts.get(host)
-        here = self._world.script.places.get((host, path), ())
+        here = self._world.script.places.get((host, self._found(host, path)[0]), ())
         own_s = max((entry.slow_s for entry in here if isinstance(entry, Document)), default=0.0)
         return own_s + (known.slow_s if known else 0.0)
 
@@ -69,6 +69,7 @@ class Answers:
         known = self._world.script.hosts.get(host)
         if known is None:
             return _plain(404, f"There is no host {host} here.")
+        path, page_in_path = self._found(host, path)
         entries = self._world.script.places.get((host, path), ())
         # Where there is nothing, the host's own troubles still hold.
         place = (host, path if entries or path == ROBOTS_PATH else "")
@@ -84,7 +85,15 @@ class Answers:
             return _plain(entry.status, "It is elsewhere.", {"Location": self._url_of(entry.to)})
         if entry.form is Form.SPARQL:
             return self._asked(entries, params, headers, now)
-        return self._document(entry, params, headers, now)
+        return self._document(entry, params, headers, now, page_in_path)
+
+    def _found(self, host: str, path: str) -> tuple[str, int]:
+        """The path of what is there, and which page of it the path names."""
+        places = self._world.script.places
+        thread, page = without_page(path)
+        entry = next(iter(places.get((host, thread), ())), None)
+        paged = isinstance(entry, Document) and entry.spoken and entry.markup is Markup.XENFORO
+        return (thread, page) if paged and (host, path) not in places else (path, 1)
 
     def _url_of(self, place: Place) -> str:
         return self.url(self._world.script.places[place][0])
@@ -114,17 +123,27 @@ class Answers:
         return replace(answer, body=_some_rows(answer.body, n_rows, offset))
 
     def _document(
-        self, document: Document, params: Mapping[str, str], headers: Mapping[str, str], now: float
+        self,
+        document: Document,
+        params: Mapping[str, str],
+        headers: Mapping[str, str],
+        now: float,
+        page_in_path: int = 1,
     ) -> Answer:
         life = self._world.life(document.place, now)
         version = life.version_at(now)
-        page = _thread_page(params.get("page", "1"), version) if document.form is Form.THREAD else 1
-        if page is None:
-            return _plain(404, "This thread has no such page.")
+        page = page_asked(document, params, page_in_path) if document.form is Form.THREAD else 1
+        n_posts = len(life.talk.standing(now)) if life.talk else version + 1
+        last_page = n_pages(n_posts, document) if document.form is Form.THREAD else 1
+        if not 1 <= page <= last_page:
+            if document.markup is not Markup.XENFORO:
+                return _plain(404, "This thread has no such page.")
+            last = f"http://{document.host}:{self._port}{page_target(document, last_page)}"
+            return _plain(303, "The thread ends before that.", {"Location": last})
         key, target = self._key(document), (document.host, document.target)
         self._n_requests[target] += 1
         n_request = self._n_requests[target]
-        media_type = MEDIA_TYPES[document.form]
+        media_type = media_type_of(document)
         if document.form is Form.RDF:
             wanted = serialisations(headers.get("Accept", "*/*"))
             if not wanted:
@@ -152,6 +171,7 @@ class Answers:
             content_at=life.content_at[:version],
             listed=self._rows(document, now) if listing else self._links[document.host],
             page=page,
+            posts=life.talk.standing(now) if life.talk else (),
         )
         return _Drawn(version, scene.made_at(version), drawn(scene, media_type))
 
@@ -162,6 +182,11 @@ class Answers:
         for document in self._world.listed(listing):
             life = self._world.life(document.place, now)
             if listing.form is not Form.OPML and life.gone_at(now):
+                continue
+            if life.talk and listing.form in BOARDS:
+                posts = life.talk.standing(now)
+                row = self._row(document, posts[-1].at, len(posts) - 1)
+                rows.append(replace(row, last=posts[-1], key=self._key(document)))
                 continue
             version = life.version_at(now)
             changed_at = float(life.content_at[version - 1]) if version else self._world.born_at
@@ -220,11 +245,6 @@ def _some_rows(body: bytes, n_rows: int, offset: int) -> bytes:
     document = json.loads(body)
     document["results"]["bindings"] = document["results"]["bindings"][offset : offset + n_rows]
     return json.dumps(document).encode()
-
-
-def _thread_page(asked: str, version: int) -> int | None:
-    page = int(asked) if asked.isascii() and asked.isdigit() else 0
-    return page if 1 <= page <= n_thread_pages(version) else None
 
 
 def _unmodified(said: Mapping[str, str], headers: Mapping[str, str]) -> bool:

@@ -18,13 +18,25 @@ class Form(StrEnum):
     RSS = "rss"  # every change is one more entry
     ATOM = "atom"
     BOARD = "board"  # the threads at or below its folder
+    BOARD_FEED = "board-feed"  # the same as Atom: an entry for each thread, as new as its last post
     SITEMAP = "sitemap"  # the documents at or below its folder
     SITEMAP_INDEX = "sitemap-index"  # the sitemaps of its host
     OPML = "opml"  # the feeds of all hosts
 
 
-LISTINGS = frozenset({Form.BOARD, Form.SITEMAP, Form.SITEMAP_INDEX, Form.OPML})
+BOARDS = frozenset({Form.BOARD, Form.BOARD_FEED})
+LISTINGS = frozenset({*BOARDS, Form.SITEMAP, Form.SITEMAP_INDEX, Form.OPML})
 FEEDS = frozenset({Form.RSS, Form.ATOM})
+
+
+class Markup(StrEnum):
+    """What a thread or a board is written in. All but the plain one are those of forum software: posts have
+    signatures and can be edited and removed, and times are told as such software tells them."""
+
+    PLAIN = "plain"
+    PHPBB = "phpbb"  # HTML; local times to the minute, in a zone that the page states; `?start=10`
+    XENFORO = "xenforo"  # HTML; times with their zone, for machines; `page-2`
+    DISCOURSE = "discourse"  # JSON; ISO 8601; `?page=2`
 
 
 class Query(StrEnum):

@@ -14,12 +14,14 @@ from yarl import URL
 
 from recrawl.errors import BadSettingError
 from recrawl.livingweb.kinds import (
+    BOARDS,
     FEEDS,
     LISTINGS,
     SHOWS_NOISE,
     SHOWS_STAMP,
     Disguise,
     Form,
+    Markup,
     Noise,
     Query,
     Validators,
@@ -28,6 +30,7 @@ from recrawl.simulate.processes import Never, Process
 
 Place = tuple[str, str]  # host name without port, path
 ROBOTS_PATH = "/robots.txt"
+POSTS_PER_PAGE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,10 @@ class Document:
     slow_s: float = 0.0
     query: Query | None = None  # SPARQL alone has one
     max_rows: int | None = None  # SPARQL: no more are given at a time, and nobody is told
+    markup: Markup = Markup.PLAIN  # of a thread or a board; a board lists threads in its own
+    posts_per_page: int = POSTS_PER_PAGE
+    edits: Process = field(default_factory=Never)  # forum software: a recent post says something else
+    removals: Process = field(default_factory=Never)  # forum software: a recent post is taken out
 
     def __post_init__(self) -> None:
         what = f"{self.host}{self.path}"
@@ -104,6 +111,26 @@ class Document:
             f"{what} has no rows to hold back",
             "give max_rows to the query for all of them",
         )
+        _refuse(
+            self.markup is not Markup.PLAIN and self.form not in {Form.THREAD, *BOARDS},
+            f"{what} is no part of a forum",
+            "leave out its markup, or use the form thread, board or board-feed",
+        )
+        _refuse(
+            (self.edits, self.removals) != (Never(), Never()) and not self.spoken,
+            f"{what} has no posts that can be edited or removed",
+            "use the form thread and the markup of forum software",
+        )
+        _refuse(
+            self.spoken and self.markup is Markup.XENFORO and not self.path.endswith("/"),
+            f"{what} has pages below it",
+            "end the path with a slash",
+        )
+
+    @property
+    def spoken(self) -> bool:
+        """Whether it is a thread of forum software."""
+        return self.form is Form.THREAD and self.markup is not Markup.PLAIN
 
     @property
     def place(self) -> Place:
@@ -222,8 +249,8 @@ class Script:
             here = document.host == listing.host
             below = here and document.path.startswith(listing.folder)
             match listing.form:
-                case Form.BOARD:
-                    wanted = below and document.form is Form.THREAD
+                case Form.BOARD | Form.BOARD_FEED:
+                    wanted = below and document.form is Form.THREAD and document.markup is listing.markup
                 case Form.SITEMAP:
                     wanted = below and document.form not in (Form.SITEMAP, Form.SITEMAP_INDEX)
                 case Form.SITEMAP_INDEX:

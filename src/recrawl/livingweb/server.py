@@ -29,7 +29,9 @@ from recrawl.live.clock import stopwatch
 from recrawl.livingweb.answers import Answer, Answers
 from recrawl.livingweb.kinds import LISTINGS
 from recrawl.livingweb.script import ROBOTS_PATH, Entry, Place, Script, Trouble
+from recrawl.livingweb.talk import Said, Talk
 from recrawl.livingweb.world import Spell, Truth, World
+from recrawl.model import Floats
 from recrawl.urls import parsed
 
 _ADDRESS = "127.0.0.1"
@@ -132,6 +134,16 @@ class LivingWeb:
             times_at = self._world.life(self._place(url), at).truth_at
             return int(np.searchsorted(times_at, at, side="right"))
 
+    def posts_at(self, url: str, end_at: float) -> Floats:
+        """When people spoke in a thread of forum software, up to `end_at`: all posts after the opening one,
+        removed since or not."""
+        at = self._talk(url, end_at).posts_at
+        return at[at <= end_at]
+
+    def posts(self, url: str, at: float) -> tuple[Said, ...]:
+        """What stood in a thread of forum software at that moment, over all its pages, the oldest first."""
+        return self._talk(url, at).standing(at)
+
     def touch(self, url: str) -> float:
         """Change this resource now; what a redirect leads to, where it is one. Returns the time."""
         entry = next(iter(self.script.places.get(self._place(url), ())), None)
@@ -158,6 +170,13 @@ class LivingWeb:
         place = self._place(url)
         with self._lock:
             self._world.uproot(place, self._clock.now())
+
+    def _talk(self, url: str, at: float) -> Talk:
+        with self._lock:
+            talk = self._world.life(self._place(url), at).talk
+        if talk is None:
+            raise BadInputError(f"{url} is no thread of forum software; give it a markup.")
+        return talk
 
     def _place(self, url: str) -> Place:
         asked = parsed(url)

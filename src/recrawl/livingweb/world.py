@@ -14,8 +14,9 @@ from zlib import crc32
 
 import numpy as np
 
-from recrawl.livingweb.kinds import LISTINGS, Form
+from recrawl.livingweb.kinds import BOARDS, LISTINGS, Form
 from recrawl.livingweb.script import Document, Entry, Place, Script, Trouble
+from recrawl.livingweb.talk import Talk, talk
 from recrawl.model import DAY_S, Floats
 from recrawl.simulate.processes import Process
 
@@ -53,6 +54,8 @@ class Life:
     truth_at: Floats  # when the meaning did: absence hides content, and coming and going count
     spells: tuple[Spell, ...]  # the nearest cause first
     known_until_at: float
+    listed_at: Floats  # when what a board says of it became another
+    talk: Talk | None = None  # of a thread of forum software
 
     def version_at(self, at: float) -> int:
         return int(np.searchsorted(self.content_at, at, side="right"))
@@ -113,10 +116,24 @@ class World:
 
     def _drawn(self, place: Place, until_at: float) -> Life:
         entry = next(iter(self.script.places.get(place, ())), None)
-        content_at = self._content_at(entry, until_at)
+        spoken = self._talk(entry, until_at) if isinstance(entry, Document) and entry.spoken else None
+        content_at = spoken.content_at if spoken else self._content_at(entry, until_at)
         spells = self._spells(place, entry, until_at)
-        truth_at = _seen_at(content_at, [s for s in spells if s.trouble.gone], self.born_at, until_at)
-        return Life(content_at, truth_at, spells, until_at)
+        absences = [s for s in spells if s.trouble.gone]
+        truth_at = _seen_at(content_at, absences, self.born_at, until_at)
+        listed_at = _seen_at(spoken.listed_at, absences, self.born_at, until_at) if spoken else truth_at
+        return Life(content_at, truth_at, spells, until_at, listed_at, spoken)
+
+    def _talk(self, thread: Document, until_at: float) -> Talk:
+        name = f"{thread.host}{thread.path}"
+        touched_at = np.array(self._touched_at.get(thread.place, []))
+        return talk(
+            f"{self._seed} {name}",
+            self.born_at,
+            _merged([self._events(thread.process, name, until_at), touched_at]),
+            self._events(thread.edits, f"{name} edits", until_at),
+            self._events(thread.removals, f"{name} removals", until_at),
+        )
 
     def _content_at(self, entry: Entry | None, until_at: float) -> Floats:
         if entry is None:  # robots.txt, which has troubles but no content of its own
@@ -128,7 +145,9 @@ class World:
         if entry.form in LISTINGS:
             lives = [self.life(document.place, until_at) for document in self.listed(entry)]
             lies_at = self._events(entry.process, f"{entry.host}{entry.path}", until_at)
-            return _upto(_merged([lies_at, *(life.truth_at for life in lives)]), until_at)
+            board = entry.form in BOARDS
+            told_at = [life.listed_at if board else life.truth_at for life in lives]
+            return _upto(_merged([lies_at, *told_at]), until_at)
         drawn_at = self._events(entry.process, f"{entry.host}{entry.path}", until_at)
         return _merged([drawn_at, np.array(self._touched_at.get(entry.place, []))])
 

@@ -25,6 +25,7 @@ from recrawl.model.columns import (
 from recrawl.model.fetch import FORM_AGAIN, Access, Failure, Fetch, Header, Hop, Outcome, Request
 from recrawl.model.kin import KinTable
 from recrawl.model.lens import CLEAR, SILENCE, Learned, Lens, Mask, Noise, Part, Suspicion
+from recrawl.model.moments import MOST_MOMENTS, unfolded
 from recrawl.model.paces import Hosts, Planned, Took
 from recrawl.model.packs import WORD_BITS, packed, unpacked
 from recrawl.model.post import Leaf, Post, Topic
@@ -68,6 +69,7 @@ __all__ = [
     "GLOBAL",
     "HOUR_S",
     "MIN_SHARED_BYTES",
+    "MOST_MOMENTS",
     "SIGHT_FORMAT",
     "SILENCE",
     "TABLE_2",
@@ -142,5 +144,6 @@ __all__ = [
     "pieces",
     "recent_bits",
     "settled",
+    "unfolded",
     "unpacked",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 import numpy as np
@@ -57,6 +57,10 @@ def _filled(columns: Batch | Seen) -> None:
         object.__setattr__(columns, "hunch_per_day", np.full(n, np.nan))
     if n and not len(columns.hunch_gap_s):
         object.__setattr__(columns, "hunch_gap_s", np.full(n, np.nan))
+    if isinstance(columns, Seen) and not len(columns.visit_at):
+        object.__setattr__(columns, "visit_at", columns.at)
+    if isinstance(columns, Seen) and not len(columns.before_at):
+        object.__setattr__(columns, "before_at", columns.since_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,21 +93,57 @@ class Batch(_Columns):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen(_Columns):
-    """Informative visits, as a predictor learns from them: was there a change in `(since_at, at]`?"""
+    """Informative visits, as a predictor learns from them: was there a change in `(since_at, at]`?
+
+    A visit that tells when each thing was said has a row for each of these moments, as if somebody had looked
+    just then, and one for the time since the last: `visit_at` is the visit itself, `before_at` the one before
+    it (NaN: there was none). In the row of a moment `event_at` is `at`: until then nothing happened.
+    """
 
     id: Ints
     since_at: Floats
     at: Floats
     changed: Bytes8  # 1 or 0; unknown ones never get here
-    event_at: Floats  # the change's own time, NaN where not known
+    event_at: Floats  # the change's own time, NaN where not known; of several the last
     group: Ints = field(default_factory=_unsaid)  # as in a batch
-    told_at: Floats = field(default_factory=_untold)  # the first signal in `(since_at, at]`; NaN: none
+    told_at: Floats = field(default_factory=_untold)  # the first signal between the visits; NaN: none
     told_by: Ints = field(default_factory=_unsaid)  # the source's number; 0: none
     hunch_per_day: Floats = field(default_factory=_untold)  # as in a batch
     hunch_gap_s: Floats = field(default_factory=_untold)
+    visit_at: Floats = field(default_factory=_untold)  # where nobody says: `at`
+    before_at: Floats = field(default_factory=_untold)  # where nobody says: `since_at`
 
     def __post_init__(self) -> None:
         _filled(self)
+
+    @property
+    def momentary(self) -> Bools:
+        """Which rows are of moments: nothing happened before them, and something did just then."""
+        return np.asarray((self.changed == 1) & (self.event_at == self.at))
+
+    @property
+    def n_visits(self) -> int:
+        return len(np.unique(self.id + 1j * self.visit_at))
+
+    def folded(self) -> Seen:
+        """One row for each visit that had one before it, whatever it told of moments: for whoever counts
+        visits. In the order of their times where any had moments, else as it is."""
+        if ((self.at == self.visit_at) & (self.since_at == self.before_at)).all():
+            return self
+        rows = self.pick(np.lexsort((self.at, self.id, self.visit_at)))
+        new = (np.diff(rows.id) != 0) | (np.diff(rows.visit_at) != 0)
+        begin = np.flatnonzero(np.r_[True, new])
+        first, last = rows.pick(begin), rows.pick(np.r_[begin[1:], len(rows)] - 1)
+        whole = replace(
+            last,
+            since_at=last.before_at,
+            at=last.visit_at,
+            changed=np.maximum.reduceat(rows.changed, begin),
+            event_at=np.fmax.reduceat(rows.event_at, begin),
+            told_at=first.told_at,
+            told_by=first.told_by,
+        )
+        return whole.pick(np.isfinite(whole.since_at))
 
     def turns(self) -> list[Ints]:
         """Row numbers, split so that each turn holds every resource at most once, in order of time."""

@@ -66,6 +66,7 @@ class Request:
     allow_private: bool = False
     kind: Kind = Kind.AUTO
     media_type: str = ""  # of the copy we hold: what is asked for again
+    resume_url: str = ""  # of a thread: the page that it was read up to last time
     accept: str = "*/*"
     form: str | None = None  # sent with POST as application/x-www-form-urlencoded
     manner: Manner = field(default_factory=Manner)

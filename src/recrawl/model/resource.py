@@ -20,6 +20,8 @@ class Kind(StrEnum):
     SPARQL = "sparql"  # a query to an endpoint; its result counts
     FEED = "feed"
     SITEMAP = "sitemap"
+    THREAD = "thread"  # a discussion: its posts count, page after page
+    BOARD = "board"  # a list of threads, which tells where somebody spoke
     FILE = "file"  # bytes: every bit counts
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import nan
 
 from recrawl.model.body import Body
 from recrawl.model.fetch import Header
 from recrawl.model.lens import CLEAR, Lens
+from recrawl.model.post import Post
 
 
 class Changed(IntEnum):
@@ -28,6 +30,8 @@ class Snapshot:
     url: str = ""
     lens: Lens = CLEAR
     headers: tuple[Header, ...] = ()  # of the answer that brought it
+    # When it was fetched: "3 hours ago" is counted from then. NaN: not known.
+    at: float = field(default=nan, compare=False)
     # What was read of the body, by what was asked of it: so that one judgement reads it once. None: not kept.
     memo: dict[object, object] | None = field(default=None, compare=False, repr=False)
 
@@ -44,3 +48,4 @@ class Verdict:
     magnitude: float = 0.0
     significant: bool | None = None
     evidence: str = ""
+    posts: tuple[Post, ...] = ()  # of a thread: those that are new, in order of time

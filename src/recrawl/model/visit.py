@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf, nan
+from math import inf, isnan, nan
 
 from recrawl.model.bag import Bag
 from recrawl.model.fetch import Outcome
@@ -22,7 +22,8 @@ class Visit:
     """One visit. A change it reports lies somewhere in `(since_at, at]`.
 
     `since_at` is the last visit that told us something, NaN at the first. `event_at` is the change's own
-    time where the content gives one, else NaN.
+    time where the content gives one, else NaN. `moments` are when each new thing was said, where the content
+    gives the times of all of them: ascending, within `(since_at, at]`; of a first visit, all that is shown.
     """
 
     fetch_id: str  # unique: the same visit recorded twice counts once
@@ -36,6 +37,7 @@ class Visit:
     significant: bool | None = None
     magnitude: float = 0.0
     event_at: float = nan
+    moments: tuple[float, ...] = ()
     duration_s: float = 0.0
     n_bytes: int = 0
     evidence: str = ""  # the verdict's, or why the fetch failed
@@ -45,6 +47,14 @@ class Visit:
     def informative(self) -> bool:
         """Whether it moves `since_at` on."""
         return self.outcome.informative
+
+    @property
+    def teaches(self) -> bool:
+        """Whether it found out if there was a change since an earlier one, or, at the first, when there were
+        any before."""
+        if isnan(self.since_at):
+            return self.informative and bool(self.moments)
+        return self.informative and self.changed is not Changed.UNKNOWN
 
     def counted(self, changes: Changes) -> Changed:
         """Whether it found a change, where these are what counts. What was never tested counts as any."""

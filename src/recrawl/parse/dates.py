@@ -30,7 +30,7 @@ _NUMBERS_AFTER = re.compile(
 )
 
 # In English, German, French, Spanish, Italian, Portuguese and Dutch, with the usual short forms.
-_MONTHS = {
+MONTHS = {
     name: month
     for month, names in enumerate(
         (
@@ -102,9 +102,9 @@ def _around(text: str, start: int, end: int) -> float:
     if found := _SLASHES_BEFORE.search(before):
         return _either(year, int(found[1]), int(found[2]))
     if found := _NAMED_DAY_FIRST.search(before):
-        return _day(year, _MONTHS.get(found[2].lower(), 0), int(found[1]))
+        return _day(year, MONTHS.get(found[2].lower(), 0), int(found[1]))
     if found := _NAMED_MONTH_FIRST.search(before):
-        return _day(year, _MONTHS.get(found[1].lower(), 0), int(found[2]))
+        return _day(year, MONTHS.get(found[1].lower(), 0), int(found[2]))
     return nan
 
 

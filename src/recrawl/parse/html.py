@@ -16,7 +16,7 @@ UNSEEN = ("script", "style", "template", "noscript", "noframes", "noembed", "ifr
 _NAMING_UNSEEN = re.compile(f"<(?:{'|'.join(UNSEEN)})".encode())
 
 # Elements that begin and end a line, so that the words on either side do not become one.
-_BLOCKS = frozenset(
+BLOCKS = frozenset(
     re.findall(
         r"\w+",
         """
@@ -28,7 +28,7 @@ _BLOCKS = frozenset(
     )
 )
 
-_BLOCK_TAG = re.compile(rf"</?(?:{'|'.join(sorted(_BLOCKS))})(?:\s[^<>]*)?>")
+_BLOCK_TAG = re.compile(rf"</?(?:{'|'.join(sorted(BLOCKS))})(?:\s[^<>]*)?>")
 _TAG = re.compile(r"<[^<>]*>")
 
 # Some 20 KB of legal HTML keep the parser busy for seconds and fill 600 MB, because open formatting elements
@@ -147,7 +147,7 @@ def lines(root: LexborNode) -> Iterator[tuple[LexborNode | None, str]]:
                     yield inside, line
                 pieces, inside, inside_id = [], around, around_id
             pieces.append(node.text_content or "")
-        elif tag in _BLOCKS and pieces:
+        elif tag in BLOCKS and pieces:
             if line := " ".join("".join(pieces).split()):
                 yield inside, line
             pieces, inside, inside_id = [], None, -1
@@ -158,6 +158,6 @@ def lines(root: LexborNode) -> Iterator[tuple[LexborNode | None, str]]:
 def block(node: LexborNode) -> LexborNode | None:
     """The element whose line the node is part of."""
     parent = node.parent
-    while parent is not None and parent.tag not in _BLOCKS:
+    while parent is not None and parent.tag not in BLOCKS:
         parent = parent.parent
     return parent

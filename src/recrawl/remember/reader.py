@@ -55,6 +55,7 @@ class WarcReader:
             media_type=version.media_type,
             charset=version.charset,
             url=version.url or url,
+            at=version.at,
             # Where another resource's record holds the payload, its headers say nothing of this one.
             headers=http.headers if version.url in ("", url) else (),
         )

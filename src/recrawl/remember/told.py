@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil, isnan, nan
 from typing import Any
 
 import numpy as np
 
-from recrawl.model import Bits, Completion, Floats, Ints, Looked, Prospects, Seen, Visit
-from recrawl.remember.watched import Record, teaches
+from recrawl.model import Bits, Completion, Floats, Ints, Looked, Prospects, Seen, Visit, unfolded
+from recrawl.remember.watched import Record
 from recrawl.remember.watchlist import MemoryWatchlist
 
-_Row = tuple[int, float, float, int, float, int, float, int, float, float]
+_Row = tuple[int, float, float, int, float, int, float, int, float, float, tuple[float, ...]]
+_FLOAT64 = np.dtype("<f8")
 
 
 def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
-    """From rows of resource, since_at, at, changed, event_at, host, told_at, told_by and a hunch; None is
-    NaN."""
-    columns = list(zip(*rows, strict=True)) or [()] * 10
+    """From rows of resource, since_at, at, changed, event_at, host, told_at, told_by, a hunch and moments,
+    which may be packed: what each visit teaches, in the order of the rows. None is NaN, or no moment."""
+    columns = list(zip(*rows, strict=True)) or [()] * 11
+    *columns, moments = columns
     ids, since_at, at, changed, event_at, host_ids, told_at, told_by, hunch_per_day, hunch_gap_s = columns
-    return Seen(
+    seen = Seen(
         id=np.array(ids, np.int64),
         since_at=np.array(since_at, np.float64),
         at=np.array(at, np.float64),
@@ -33,6 +35,24 @@ def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
         hunch_per_day=np.array(hunch_per_day, np.float64),
         hunch_gap_s=np.array(hunch_gap_s, np.float64),
     )
+    return unfolded(seen, [_moments(some) for some in moments])
+
+
+def _moments(some: bytes | Sequence[float] | None) -> Sequence[float] | Floats:
+    return np.frombuffer(some, _FLOAT64) if isinstance(some, bytes) else some or ()
+
+
+def newest_of(seen: Seen, n_each: int) -> Seen:
+    """Of rows in the order of time, resource after resource, at most so many of each: the last of them."""
+    begin = np.flatnonzero(np.diff(seen.id, prepend=-1))
+    n = np.diff(np.append(begin, len(seen)))
+    from_end = np.repeat(begin + n, n) - np.arange(len(seen))
+    return seen if (n <= n_each).all() else seen.pick(from_end <= n_each)
+
+
+def newest(seen: Seen, limit: int) -> Seen:
+    """At most so many rows, the newest visits', in the order of time."""
+    return seen.pick(np.lexsort((seen.at, seen.id, seen.visit_at))[max(len(seen) - limit, 0) :])
 
 
 def looked_of(rows: Iterable[tuple[Any, ...]]) -> Looked:
@@ -81,7 +101,8 @@ class MemoryTold(MemoryWatchlist):
 
     def lately(self, ids: Ints, n_each: int) -> Seen:
         known = (resource_id for resource_id in ids.tolist() if resource_id in self._watched.records)
-        return seen_of(row for resource_id in known for row in list(self._told(resource_id))[-n_each:])
+        rows = (row for resource_id in known for row in list(self._told(resource_id))[-n_each:])
+        return newest_of(seen_of(rows), n_each)
 
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
         """The mark is how many there ever were. What a removed resource had is told no more."""
@@ -89,11 +110,11 @@ class MemoryTold(MemoryWatchlist):
         came = [
             self._row(records[visit.resource_id], visit)
             for visit in self._taught[mark:]
-            if visit.resource_id in records
+            if visit.resource_id in records and visit.teaches
         ]
         if not mark:
             came.sort(key=lambda row: row[2])
-        return seen_of(sorted(came[-limit:], key=lambda row: row[2])), len(self._taught)
+        return newest(seen_of(came[-limit:]), limit), len(self._taught)
 
     def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
         rows = [
@@ -161,14 +182,14 @@ class MemoryTold(MemoryWatchlist):
     def _told(self, resource_id: int) -> Iterator[_Row]:
         record = self._watched.records[resource_id]
         for visit in record.visits:
-            if teaches(visit):
+            if visit.teaches:
                 yield self._row(record, visit)
 
     def _row(self, record: Record, visit: Visit) -> _Row:
         key, since_at, at = record.resource.id, visit.since_at, visit.at
         changed = int(visit.counted(record.resource.effective.changes))
         rest = record.host.id, *record.told(since_at, at), *self._hunch(key)
-        return key, since_at, at, changed, visit.event_at, *rest
+        return key, since_at, at, changed, visit.event_at, *rest, visit.moments
 
     def _hunch(self, resource_id: int) -> tuple[float, float]:
         real, row = self._columns.real, resource_id - 1

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import isfinite, nan
+from math import nan
 
 from recrawl.errors import NotWatchedError
 from recrawl.model import (
     GLOBAL,
-    Changed,
     Effective,
     NewResource,
     Resource,
@@ -48,11 +47,6 @@ class Record:
     @property
     def last_seq(self) -> int:
         return self.versions[-1][1].seq if self.versions else 0  # the newest is never dropped
-
-
-def teaches(visit: Visit) -> bool:
-    """Whether it found out if there was a change since an earlier one."""
-    return visit.informative and visit.changed is not Changed.UNKNOWN and isfinite(visit.since_at)
 
 
 class Watched:

@@ -26,7 +26,7 @@ from recrawl.model import (
 from recrawl.remember.columns import Columns
 from recrawl.remember.line import Host, Line
 from recrawl.remember.payloads import Payloads
-from recrawl.remember.watched import Record, Watched, teaches
+from recrawl.remember.watched import Record, Watched
 
 
 class MemoryWatchlist:
@@ -78,7 +78,7 @@ class MemoryWatchlist:
         self._fetch_ids.add(visit.fetch_id)
         insort(self._visited_at, visit.at)
         insort(record.visits, visit, key=lambda visit: visit.at)
-        if teaches(visit):
+        if visit.teaches:
             self._taught.append(visit)
 
     def remove(self, ids: Sequence[int]) -> int:

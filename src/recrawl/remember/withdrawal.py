@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import nan
 
-from recrawl.model import SILENCE, Erasure, Lease, Replacement, Version
+from recrawl.model import SILENCE, Erasure, Lease, Replacement, Version, Visit
 from recrawl.remember.watched import Record
 from recrawl.remember.watchlist import MemoryWatchlist
 
@@ -94,7 +94,10 @@ class MemoryWithdrawal(MemoryWatchlist):
                 version=None,
                 noise=SILENCE,
             )
-            record.visits[:] = [replace(visit, evidence="", moved_to=None) for visit in record.visits]
+            record.visits[:] = [_silent(visit) for visit in record.visits]
+            self._taught[:] = [
+                _silent(visit) if visit.resource_id == record.resource.id else visit for visit in self._taught
+            ]
             self._unsay(record.resource.id)
             self._unsee(record.resource.id)
             self._bags.pop(record.resource.id, None)
@@ -137,6 +140,10 @@ class MemoryWithdrawal(MemoryWatchlist):
         if current is not None:
             by_seq = {version.seq: version for _, version in versions}
             record.standing = replace(record.standing, version=by_seq.get(current.seq))
+
+
+def _silent(visit: Visit) -> Visit:
+    return replace(visit, evidence="", moved_to=None, moments=())
 
 
 def _blank(version: Version) -> Version:

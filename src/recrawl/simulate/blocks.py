@@ -14,7 +14,7 @@ import numpy as np
 from recrawl.model import Bools, Floats, Ints
 from recrawl.model.columns import Bits
 from recrawl.simulate.contents import contents
-from recrawl.simulate.processes import Bred, Dying, Law, Periodic, Poisson, Rated, Weekly
+from recrawl.simulate.processes import Bred, Clocked, Dying, Law, Periodic, Poisson, Rated, Weekly
 from recrawl.simulate.processes.columns import bounds_of
 from recrawl.simulate.rates import features
 from recrawl.simulate.recipes import Kin, Recipe, Shared
@@ -168,7 +168,7 @@ def _lives(recipe: Recipe, which: Ints, rng: np.random.Generator) -> tuple[Float
 
 def _zoned(law: Law, zone_s: Floats) -> Law:
     """The same by the local clocks."""
-    if isinstance(law, Weekly):
+    if isinstance(law, Weekly | Clocked):
         return replace(law, zone_s=zone_s)
     if isinstance(law, Bred | Dying):
         return replace(law, of=cast(Rated, _zoned(law.of, zone_s)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from recrawl.compiled import compiled
 from recrawl.contracts import Learner, Policy, Predictor
-from recrawl.model import Batch, Bools, Floats, Ints, Seen
+from recrawl.model import MOST_MOMENTS, Batch, Bools, Bytes8, Floats, Ints, Seen, unfolded
 from recrawl.simulate.traces import Traces, Visits
 from recrawl.simulate.walk import checked, first_after
 
@@ -31,15 +31,19 @@ def walk_columns(
     max_gap_s: float,
     price: float,
     replan_every_s: float = inf,
+    moments: bool = False,
 ) -> Visits:
     """The visits made until `end_at`, that moment not included. Predictor and policy begin as they are given,
     and know the resources as 1, 2, 3 … in the order of the traces.
 
     With `replan_every_s` everything is planned anew so often, as the loop does when it finds its price; that
-    is how what one resource taught reaches another before its own visit.
+    is how what one resource taught reaches another before its own visit. With `moments` a visit tells when
+    every change was, and the copies held at the start of all that came before.
     """
     checked(traces, first_gap_s)
-    known = Known(traces, start_at, min_gap_s, max_gap_s)
+    known = Known(traces, start_at, min_gap_s, max_gap_s, moments)
+    if moments:
+        predictor.learn(known.past())
     due_at = start_at + first_gap_s
     kept: list[tuple[Ints, Floats]] = []
     replan_at = start_at + replan_every_s
@@ -53,7 +57,7 @@ def walk_columns(
             seen = known.visit(rows, at)
             predictor.learn(seen)
             if isinstance(policy, Learner):
-                policy.learn(seen)
+                policy.learn(seen.folded())
             batch = known.batch(rows)
             gap_s = policy.quote(batch, predictor.forecast(batch, float(at.max()))).gaps(price)
             known.gap_s[rows] = gap_s
@@ -72,9 +76,12 @@ def walk_columns(
 class Known:
     """What the store would know of every resource."""
 
-    def __init__(self, traces: Traces, start_at: float, min_gap_s: float, max_gap_s: float) -> None:
+    def __init__(
+        self, traces: Traces, start_at: float, min_gap_s: float, max_gap_s: float, moments: bool = False
+    ) -> None:
         n = len(traces)
         self._traces = traces
+        self._moments = moments
         self._bounds_s = (np.full(n, min_gap_s), np.full(n, max_gap_s))
         self._since_at = np.full(n, start_at)
         self._next = _after(traces.bounds, traces.at, np.arange(n), self._since_at)  # the next change of each
@@ -87,20 +94,37 @@ class Known:
         since_at = self._since_at[rows]
         change = _after(self._traces.bounds, self._traces.at, rows, at)
         changed: Bools = change > self._next[rows]
+        said = self._said(self._next[rows], change) if self._moments else None
         self._next[rows] = change
         self._since_at[rows] = at
         self.n_informative[rows] += 1
         self._n_changes[rows] += changed
         self._bits[rows] = (self._bits[rows] << np.uint64(1)) | changed.astype(np.uint64)
+        seen = self._seen(rows, since_at, at, changed.astype(np.int8))
+        return seen if said is None else unfolded(seen, said)
+
+    def past(self) -> Seen:
+        """What the copies that are held tell of the time before."""
+        rows = np.arange(len(self._traces))
+        nothing, unknown = np.full(len(rows), np.nan), np.full(len(rows), -1, dtype=np.int8)
+        said = self._said(self._traces.bounds[:-1], self._next)
+        return unfolded(self._seen(rows, nothing, self._since_at, unknown), said)
+
+    def _seen(self, rows: Ints, since_at: Floats, at: Floats, changed: Bytes8) -> Seen:
         return Seen(
             id=rows + 1,
             since_at=since_at,
             at=at,
-            changed=changed.astype(np.int8),
+            changed=changed,
             event_at=np.full(len(rows), np.nan),
             group=self._traces.host[rows] + 1,
             **self._traces.hunches(rows),
         )
+
+    def _said(self, first: Ints, end: Ints) -> list[Floats]:
+        """The moments from each of these places up to the other, the newest of very many."""
+        begin = np.maximum(first, end - MOST_MOMENTS)
+        return [self._traces.at[low:high] for low, high in zip(begin.tolist(), end.tolist(), strict=True)]
 
     def batch(self, rows: Ints) -> Batch:
         return Batch(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf
 
 from recrawl.errors import BadSettingError
-from recrawl.model import DAY_S
+from recrawl.model import DAY_S, HOUR_S
 from recrawl.simulate.processes import Law
 from recrawl.simulate.rates import Rates
 
@@ -116,6 +116,33 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """What posts say, and who says it: every version of a resource is a post of a thread then.
+
+    Of the words of a post, `n_words` on average, some are everybody's and some its thread's own. Some posts
+    ask: a few of their words are of a small set. Of those that are answered within `quick_s`, the share
+    `p_asked` asks, of others the share `p_else`; so words foreshadow quick answers. A host has `n_authors`,
+    some of whom speak far oftener than others; half of the posts are by somebody who spoke in the thread
+    before, and nobody answers himself.
+    """
+
+    n_words: int = 25
+    n_known: int = 2_000  # words that there are
+    n_authors: int = 80
+    quick_s: float = HOUR_S
+    p_asked: float = 0.8
+    p_else: float = 0.15
+
+    def __post_init__(self) -> None:
+        _refuse(not 5 <= self.n_words <= 1_000, "n_words", "from 5 to 1,000")
+        _refuse(self.n_known < 1_000, "n_known", "of at least 1,000")
+        _refuse(self.n_authors < 3, "n_authors", "of at least 3")
+        _refuse(self.quick_s <= 0, "quick_s", "above 0")
+        for name in ("p_asked", "p_else"):
+            _refuse(not 0 <= getattr(self, name) <= 1, name, "from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """A world of resources on hosts, `per_host` on each.
 
@@ -135,6 +162,7 @@ class Recipe:
     shared: Shared | None = None
     kin: Kin | None = None
     text: Text | None = None
+    talk: Talk | None = None
     sighted: bool = False
     resolution_s: float = 1.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
+from math import isfinite, nan
 
 import numpy as np
 
@@ -21,12 +21,14 @@ def simulate(
     end_at: float,
     limit: int = 64,
     first_gap_s: Floats | None = None,
+    moments: bool = False,
 ) -> Seen:
     """Add the world's resources to the loop's store and visit them until `end_at`; all visits made.
 
     A visit takes no time. In what comes back, `id` is the resource's place in the world, and a first
     visit has NaN for `since_at` and 0 for `changed`. With `first_gap_s` everything is first looked at when
-    the simulation starts, and looked at again so much later, whatever the policy says.
+    the simulation starts, and looked at again so much later, whatever the policy says. With `moments` a visit
+    tells when every change was, as one of a thread does, the first of all that came before it.
     """
     loop.store.add(world.resources, start_at)
     place = {resource.url: index for index, resource in enumerate(world.resources)}
@@ -34,7 +36,7 @@ def simulate(
     visits: list[tuple[int, Visit]] = []
     now = start_at
     if first_gap_s is not None:
-        visits += _hold(loop, world, start_at, place, first_gap_s)
+        visits += _hold(loop, world, start_at, place, first_gap_s, moments)
     while now < end_at:
         if loop.must_reprice(now):
             loop.reprice(now)
@@ -42,7 +44,7 @@ def simulate(
         findings = []
         for lease in leases:
             index = place[lease.resource.url]
-            finding = _look(world, index, lease, now, len(visits))
+            finding = _look(world, index, lease, now, len(visits), moments)
             visits.append((index, finding.visit))
             findings.append(finding)
         loop.absorb(findings, now)
@@ -52,14 +54,14 @@ def simulate(
 
 
 def _hold(
-    loop: Loop, world: TraceWorld, now: float, place: Mapping[str, int], first_gap_s: Floats
+    loop: Loop, world: TraceWorld, now: float, place: Mapping[str, int], first_gap_s: Floats, moments: bool
 ) -> list[tuple[int, Visit]]:
     """Take a copy of everything, and plan the visits after it as they are given."""
     visits: list[tuple[int, Visit]] = []
     loop.reprice(now)
     while leases := loop.store.claim(now=now, limit=len(place), lease_s=loop.lease_s):
         findings = [
-            _look(world, place[lease.resource.url], lease, now, len(visits) + i)
+            _look(world, place[lease.resource.url], lease, now, len(visits) + i, moments)
             for i, lease in enumerate(leases)
         ]
         visits += [(place[f.lease.resource.url], f.visit) for f in findings]
@@ -85,10 +87,11 @@ def _hold(
     return visits
 
 
-def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int) -> Finding:
+def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int, moments: bool) -> Finding:
     since_at = lease.standing.since_at
     first = not isfinite(since_at)
     changed = Changed.UNKNOWN if first else Changed(world.n_changes(index, since_at, now) > 0)
+    said = world.moments(index, since_at, now) if moments else ()
     visit = Visit(
         fetch_id=str(n),
         resource_id=lease.resource.id,
@@ -98,6 +101,8 @@ def _look(world: TraceWorld, index: int, lease: Lease, now: float, n: int) -> Fi
         outcome=Outcome.OK,
         changed=changed,
         magnitude=float(changed is Changed.YES),
+        moments=said,
+        event_at=said[-1] if said and not first else nan,
     )
     versions: tuple[Version, ...] = ()
     if first or changed is Changed.YES:

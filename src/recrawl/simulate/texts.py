@@ -82,12 +82,13 @@ def lexicon(n_known: int) -> tuple[str, ...]:
 
 def _drawn(text: Text, shape: tuple[int, ...], rng: np.random.Generator) -> Ints:
     subject = int(rng.integers(text.n_known))
-    common = _ranks(text.n_known, shape, rng)
-    special = (subject + _ranks(_OWN, shape, rng)) % text.n_known
+    common = ranks(text.n_known, shape, rng)
+    special = (subject + ranks(_OWN, shape, rng)) % text.n_known
     return np.where(rng.random(shape) < _P_OWN, special, common)
 
 
-def _ranks(n: int, shape: tuple[int, ...], rng: np.random.Generator) -> Ints:
+def ranks(n: int, shape: tuple[int, ...], rng: np.random.Generator) -> Ints:
+    """Numbers below n, the low ones oftener."""
     weight = np.cumsum(1 / (np.arange(n) + _FLATTER))
     rank: Ints = np.searchsorted(weight, weight[-1] * rng.random(shape), "right")
     return rank

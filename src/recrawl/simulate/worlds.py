@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recrawl.model import DAY_S, Floats, Hunch, Ints, NewResource
+from recrawl.model import DAY_S, MOST_MOMENTS, Floats, Hunch, Ints, NewResource
 from recrawl.simulate.blocks import Piece, block, block_size, joined
 from recrawl.simulate.contents import digests
 from recrawl.simulate.processes import Process
-from recrawl.simulate.recipes import Recipe, Text
+from recrawl.simulate.recipes import Recipe, Talk, Text
 from recrawl.simulate.traces import Traces
 
 
@@ -67,9 +67,18 @@ class World:
 
     def text_of(self, resource: int) -> Text | None:
         """What the contents of this resource say, if its recipe has texts."""
+        recipe = self._recipe_of(resource)
+        return None if recipe is None else recipe.text
+
+    def talk_of(self, resource: int) -> Talk | None:
+        """What is said in this thread, if its recipe has talk."""
+        recipe = self._recipe_of(resource)
+        return None if recipe is None else recipe.talk
+
+    def _recipe_of(self, resource: int) -> Recipe | None:
         for quarter in self.quarters:
             if resource < quarter.n_resources:
-                return quarter.recipe.text
+                return quarter.recipe
             resource -= quarter.n_resources
         return None
 
@@ -132,6 +141,13 @@ class TraceWorld:
         """How often resource `index` changed in `(since_at, at]`."""
         times = self.events[index]
         return int(np.searchsorted(times, at, "right") - np.searchsorted(times, since_at, "right"))
+
+    def moments(self, index: int, since_at: float, at: float) -> tuple[float, ...]:
+        """When it did so, the newest of very many; with NaN for `since_at`, all that came by then."""
+        times = self.events[index]
+        first = 0 if np.isnan(since_at) else int(np.searchsorted(times, since_at, "right"))
+        last = int(np.searchsorted(times, at, "right"))
+        return tuple(times[max(first, last - MOST_MOMENTS) : last].tolist())
 
     def version(self, index: int, at: float) -> int:
         """How many changes had come by then: 0 is what was there before the first."""

@@ -15,6 +15,7 @@ from recrawl.checks.store.recalling import RECALLING
 from recrawl.checks.store.samples import MakeStore
 from recrawl.checks.store.seeing import SEEING
 from recrawl.checks.store.telling import TELLING
+from recrawl.checks.store.timing import TIMING
 from recrawl.checks.store.watching import WATCHING
 from recrawl.checks.store.withdrawing import WITHDRAWING
 from recrawl.checks.store.wording import WORDING
@@ -31,6 +32,7 @@ CHECKS = [
     *RECALLING,
     *PACING,
     *TELLING,
+    *TIMING,
     *SEEING,
     *KIN,
     *LOOKING,

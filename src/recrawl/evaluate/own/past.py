@@ -90,29 +90,32 @@ def past_of(pages: Iterable[Seen], *, days: float = inf) -> Past:
     if not parts:
         raise _too_little(0, 0, 0.0)
     seen = Seen(**{f.name: np.concatenate([getattr(one, f.name) for one in parts]) for f in fields(Seen)})
-    end_at = float(seen.at.max(initial=-inf))
-    seen = seen.pick(np.isfinite(seen.since_at) & (seen.since_at >= end_at - days * DAY_S))
+    end_at = float(seen.visit_at.max(initial=-inf))
+    # What a first visit tells of the time before it was nobody's to see.
+    seen = seen.pick(np.isfinite(seen.before_at) & (seen.before_at >= end_at - days * DAY_S))
     seen = seen.pick(np.lexsort((seen.at, seen.id)))
-    seen, n_left = _still_watched(seen, end_at)
+    visits = seen.folded()
+    visits, n_left = _still_watched(visits.pick(np.lexsort((visits.at, visits.id))), end_at)
+    seen = seen.pick(np.isin(seen.id, visits.id))
     n_changes = int((seen.changed == 1).sum())
-    long_days = (end_at - float(seen.since_at.min(initial=end_at))) / DAY_S
-    if len(seen) < FEWEST_VISITS or n_changes < FEWEST_CHANGES or long_days < FEWEST_DAYS:
-        raise _too_little(len(seen), n_changes, long_days)
-    ids, first, n_visits = np.unique(seen.id, return_index=True, return_counts=True)
-    row = np.repeat(np.arange(len(ids)), n_visits)
+    long_days = (end_at - float(visits.since_at.min(initial=end_at))) / DAY_S
+    if len(visits) < FEWEST_VISITS or n_changes < FEWEST_CHANGES or long_days < FEWEST_DAYS:
+        raise _too_little(len(visits), n_changes, long_days)
+    ids, first, n_visits = np.unique(visits.id, return_index=True, return_counts=True)
+    row = np.searchsorted(ids, seen.id)
     changed = seen.changed == 1
     timed = _timed(seen) & changed
     until_at = np.where(timed, seen.event_at, seen.at)
     since_at = np.where(timed, until_at, np.minimum(seen.since_at + _JUST_S, until_at))
     return Past(
         ids=ids,
-        group=seen.group[first],
-        entered_at=seen.since_at[first],
+        group=visits.group[first],
+        entered_at=visits.since_at[first],
         bounds=_ends(np.bincount(row[changed], minlength=len(ids))),
         since_at=since_at[changed],
         until_at=until_at[changed],
-        visits=Visits(bounds=_ends(n_visits), at=seen.at),
-        start_at=float(seen.since_at.min()),
+        visits=Visits(bounds=_ends(n_visits), at=visits.at),
+        start_at=float(visits.since_at.min()),
         end_at=end_at,
         n_left=n_left,
         n_timed=int(timed.sum()),
@@ -120,9 +123,11 @@ def past_of(pages: Iterable[Seen], *, days: float = inf) -> Past:
 
 
 def _timed(seen: Seen) -> Bools:
-    """Whether the change's own time is known: one between the visits, and no stamp of the answer itself."""
+    """Whether the change's own time is known: a moment, or one between the visits that is no stamp of the
+    answer itself."""
     with np.errstate(invalid="ignore"):
-        return np.asarray((seen.event_at > seen.since_at) & (seen.event_at < seen.at - STAMP_S))
+        between = (seen.event_at > seen.since_at) & (seen.event_at < seen.at - STAMP_S)
+        return np.asarray(between | seen.momentary)
 
 
 def _still_watched(seen: Seen, end_at: float) -> tuple[Seen, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ COUNTS = (1, 2, 5, 10, 20, 30, 40)  # numbers of experts
 class Accuracies:
     """Of each page the share that was foretold right; NaN where nothing could be told of it."""
 
-    of: Mapping[str, Floats]  # of 1d, 2d, 3d, ours, ours alone, union, boosting, bagging and the base rates
+    of: Mapping[str, Floats]  # of 1d, 2d, 3d, ours in three ways, union, boosting, bagging and base rates
     by_way: Mapping[str, Floats | None]  # 3d with kin chosen in each way
     ours_by_way: Mapping[str, Floats | None]
     by_size: Mapping[int, Mapping[str, Floats]]
@@ -58,7 +59,8 @@ def measured(
 
     for key, name in LEARNERS.items():
         job("of", key, name, base, at)
-    job("of", "ours_alone", "ours", replace(task, kin=None), at)
+    job("of", "ours_alone", "ours", _sharing(task, kin=None), at)
+    job("of", "ours_window", "ours", _sharing(base, n_past=task.n_train), at)
     for name in STACKED:
         job("of", name, name, base, at)
     job("of", "majority", "frequency-threshold", base, at)
@@ -67,7 +69,7 @@ def measured(
             job("way", way, "experts", one, at)
             job("way", way, "ours", one, at)
     for n in sizes:
-        sized = replace(base, n_train=n)
+        sized = replace(base, n_train=n, n_past=n)
         for name in LEARNERS.values():
             job("size", n, name, sized, later)
     most = kin[MAIN]
@@ -109,7 +111,12 @@ def share_right(task: Task, yes: Bools, at: Ints) -> Floats:
 
 
 def _kinned(task: Task, kin: Kin, k: int) -> Task:
-    """The same with other kin, `k` of each; the words' products are worked out once for all."""
-    other = replace(task, kin=Kin(kin.of[:, :k], kin.weight[:, :k]))
-    other.__dict__["sheets"] = task.sheets
-    return other
+    """The same with other kin, `k` of each."""
+    return _sharing(task, kin=Kin(kin.of[:, :k], kin.weight[:, :k]))
+
+
+def _sharing(task: Task, **other: Any) -> Task:
+    """The same but for some fields; the words' products are worked out once for all."""
+    like = replace(task, **other)
+    like.__dict__["sheets"] = task.sheets
+    return like

@@ -119,9 +119,8 @@ def _settled(corpus: Histories, ask: Ask, tell: Tell) -> tuple[_Setting, list[Tr
     spans = [own_s] if own_s else [DAY_S, *([_WEEK_S] if _n_spared(corpus, _WEEK_S, ask) > 0 else [])]
     which = ["significant", "any"] if ask.changes == AUTO else [ask.changes]
     # who changes at fewer steps than half of those at which it ought to switch cannot be of use
-    n_trained = min([ask.n_train, *(int(ask.n_train + _n_spared(corpus, one, ask)) for one in spans)])
-    n_least = 0.5 * _KIN_TOO * ask.least_switching * _n_judged(ask, max(n_trained, _LEAST_TRAINED))
-    seen = dict(zip(spans, shown(corpus, spans, ask.n_steps, tell, n_least), strict=True))
+    least = 0.5 * _KIN_TOO * ask.least_switching
+    seen = dict(zip(spans, shown(corpus, spans, ask.n_steps, tell, least), strict=True))
     tried: list[Tried] = []
     best: _Setting | None = None
     for changes, span_s in product(which, spans):

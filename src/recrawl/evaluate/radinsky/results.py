@@ -54,7 +54,7 @@ class Radinsky:
     n_visits: int
 
     def accuracy(self, name: str) -> Mean:
-        """In percent; of 1d, 2d, 3d, ours, ours_alone, union, boosting, bagging and the base rates."""
+        """In percent; names as in `Accuracies`: 1d, 2d, 3d, ours …"""
         return mean(100.0 * self.accuracies.of[name])
 
     def ahead(self, one: str, other: str) -> Mean:
@@ -116,6 +116,7 @@ class Radinsky:
             },
             "base_rates": {name: _plain(self.accuracy(name).value) for name in BASES},
             "ours_alone": _plain(self.accuracy("ours_alone").value),
+            "ours_window": _plain(self.accuracy("ours_window").value),
             "ours_by_way": {way: _of(self.by_way(way, "ours")) for way in WAYS},
             "intervals": {name: self.accuracy(name).document() for name in self.accuracies.of},
             "tests": self._tests(),
@@ -153,6 +154,7 @@ class Radinsky:
         """Paired, over pages; in percent."""
         pairs = [
             ("2d", "1d"), ("3d", "1d"), ("3d", "2d"), ("ours", "3d"), ("ours", "2d"), ("ours", "ours_alone"),
+            ("ours", "ours_window"), *(("ours", name) for name in STACKED),
             *(("3d", name) for name in STACKED), ("ours", self.best_of_paper),
             *((name, base) for name in ("3d", "ours") for base in BASES),
         ]  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from recrawl.corpora.arrow import checked_columns, holds, ints, open_parquet
 from recrawl.corpora.builtin import Builtin
-from recrawl.corpora.contents import contents, must_have_contents
+from recrawl.corpora.contents import Wanted, contents, must_have_contents
 from recrawl.corpora.native import RESOURCES, Corpus
 from recrawl.corpora.opened import Histories
 from recrawl.detect.significance import significances
@@ -68,10 +68,11 @@ class Shown:
 
 
 def shown(
-    corpus: Histories, spans_s: Sequence[float], n_steps: int, tell: Tell, n_least: float = 0.0
+    corpus: Histories, spans_s: Sequence[float], n_steps: int, tell: Tell, least: float = 0.0
 ) -> list[Shown]:
-    """The last `n_steps` steps, for each length of a step; contents are read once, and only of pages that
-    have `n_least` changes at some step length. Visits at a fixed step may come half a step late."""
+    """The last `n_steps` steps, for each length of a step; contents are read once, and only of pages that at
+    some step length change in this share of the steps at which they are there. Visits at a fixed step may
+    come half a step late."""
     about = corpus.about
     moments: list[Floats] = []
     for step_s in spans_s:
@@ -83,22 +84,27 @@ def shown(
         return [_generated(corpus, piece, *both) for both in zip(moments, spans_s, strict=True)]
     if not isinstance(corpus, Corpus):
         raise BadInputError("Contents are read from a folder with a corpus; give its path.")
-    return _read(corpus, moments, spans_s, n_least, tell)
+    return _read(corpus, moments, spans_s, least, tell)
 
 
 def _read(
-    corpus: Corpus, moments: list[Floats], spans_s: Sequence[float], n_least: float, tell: Tell
+    corpus: Corpus, moments: list[Floats], spans_s: Sequence[float], least: float, tell: Tell
 ) -> list[Shown]:
     must_have_contents(corpus.folder)
     place, at, digest = _versions(corpus)
     told = [_standing(place, at, np.arange(len(at)), len(corpus), when) for when in moments]
-    n_changes = np.max([(np.diff(one, axis=1) != 0).sum(axis=1) for one in told], axis=0)
-    asked = np.flatnonzero(n_changes >= n_least)
-    kept = n_changes[place] >= n_least
+    busy = np.any([_busy(one, least) for one in told], axis=0)
+    asked = np.flatnonzero(busy)
+    stands = np.zeros(len(place), dtype=bool)
+    for one in told:
+        stands[one[one >= 0]] = True
+    wanted = stands & busy[place]
+    seen = Wanted(np.searchsorted(asked, place[wanted]), at[wanted], digest[wanted])
+    kept = busy[place]
     place, at, digest = np.searchsorted(asked, place[kept]), at[kept], digest[kept]
     parts: list[list[Bags]] = [[] for _ in moments]
     rows = [np.full((len(asked), len(one)), -1, dtype=np.int64) for one in moments]
-    for block in contents(corpus.folder, corpus.number[asked]):
+    for block in contents(corpus.folder, corpus.number[asked], seen):
         own = slice(*np.searchsorted(place, [block.place[0], block.place[-1] + 1]).tolist())
         found = block.rows(place[own], at[own], digest[own])
         for when, held, some in zip(moments, rows, parts, strict=True):
@@ -125,6 +131,13 @@ def _read(
             )
         )
     return out
+
+
+def _busy(stands: Ints, least: float) -> Bools:
+    """Which of the pages change in this share of the steps at which they are there."""
+    there = stands[:, :-1] >= 0
+    n_changes = ((np.diff(stands, axis=1) != 0) & there).sum(axis=1)
+    return np.asarray((stands[:, -1] >= 0) & (n_changes >= least * (there.sum(axis=1) - 1)))
 
 
 def _standing(place: Ints, at: Ints, row: Ints, n: int, moments: Floats) -> Ints:

@@ -38,11 +38,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
-    """Curves over time: `x` is in days."""
+    """Curves over time: `x` is in days. Or over what `x_name` says: both scales are logarithmic then."""
 
     title: str
     y_name: str
     series: Sequence[Series]
+    x_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,13 +20,12 @@ _LEAST_LABELS = 60.0
 def lines(chart: Lines) -> str:
     drawn = [series for series in chart.series if any(math.isfinite(y) for y in series.y)]
     right = WIDTH - max([_LEAST_LABELS, *(labels.width(s.name, SIZE) + 22 for s in drawn)])
-    longest = max((max(s.x) for s in drawn), default=1.0)
-    unit, places, written = axes.days(longest)
-    ticks = axes.steps(0.0, max((y for s in drawn for y in s.y if math.isfinite(y)), default=1.0) or 1.0)
+    name, places, ticks, written = _over_time(drawn) if chart.x_name is None else _by_figures(chart, drawn)
     left = _left(ticks)
-    across = axes.Scale(0.0, longest, left, right)
-    upward = axes.Scale(ticks[0], ticks[-1], HEIGHT - _BOTTOM, _TOP)
-    parts = [*_frame(across, upward, places, ticks, written, f"{unit} since the window began", chart.y_name)]
+    powers = chart.x_name is not None
+    across = axes.Scale(places[0] if powers else 0.0, _farthest(drawn), left, right, powers)
+    upward = axes.Scale(ticks[0], ticks[-1], HEIGHT - _BOTTOM, _TOP, powers)
+    parts = [*_frame(across, upward, places, ticks, written, name, chart.y_name)]
     ends: list[tuple[float, float]] = []
     for turn, series in enumerate(drawn):
         placed = [(across(x), upward(y)) for x, y in zip(series.x, series.y, strict=True) if math.isfinite(y)]
@@ -41,7 +40,27 @@ def lines(chart: Lines) -> str:
         name = _text(series.name, right + 17, at + 4)
         parts.append(f'<g class="curve s{series.style % N_COLOURS}">{leader}{name}</g>')
     names = ", ".join(f"{s.name} {_last(s):.3f}" for s in drawn) or "nothing to draw"
-    return _svg(chart.title, f"{chart.y_name} over time; at the end: {names}.", parts)
+    what = chart.x_name or "time"
+    return _svg(chart.title, f"{chart.y_name} over {what}; at the end: {names}.", parts)
+
+
+def _over_time(drawn: Sequence[Series]) -> tuple[str, list[float], list[float], Callable[[float], str]]:
+    unit, places, written = axes.days(_farthest(drawn))
+    most = max((y for s in drawn for y in s.y if math.isfinite(y)), default=1.0) or 1.0
+    return f"{unit} since the window began", places, axes.steps(0.0, most), written
+
+
+def _by_figures(
+    chart: Lines, drawn: Sequence[Series]
+) -> tuple[str, list[float], list[float], Callable[[float], str]]:
+    xs, ys = ([v for s in drawn for v in getattr(s, of) if v > 0.0 and math.isfinite(v)] for of in "xy")
+    places = axes.powers(min(xs, default=1.0), max(xs, default=2.0))
+    inside = [place for place in places if place <= max(xs, default=2.0)]
+    return chart.x_name or "", inside, axes.powers(min(ys, default=1.0), max(ys, default=2.0)), axes.figure
+
+
+def _farthest(drawn: Sequence[Series]) -> float:
+    return max((max(s.x) for s in drawn), default=1.0)
 
 
 def scatter(chart: Scatter) -> str:

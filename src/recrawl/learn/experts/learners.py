@@ -4,7 +4,8 @@
 changed in the last `n_train` steps. `frequency-threshold` says yes where that is above one half. `single`
 (2D) is one machine on a page's own features. `experts` (3D) has one machine for the page and for each of its
 kin, which learns from its own features when that page changes; the majority of weights decides. `union` is
-one machine on all of these features, `bagging` and `boosting` are ten of those. `ours` is in `pooled`.
+one machine on all of these features, `bagging` and `boosting` are ten of those. `ours` is in `pooled`: models
+for all pages together, blended with the experts.
 
 All machines are SVMs with a polynomial kernel of degree 3. Their C and the kernel's constant are chosen once,
 on the first training window alone: its last third is foretold from what came before, for some pages. What is
@@ -19,8 +20,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from recrawl.errors import BadInputError
+from recrawl.learn.experts.calibration import curve
 from recrawl.learn.experts.margins import alone
-from recrawl.learn.experts.pooled import asked_of_all, tuned_for_all
+from recrawl.learn.experts.pooled import asked_of_all, weighed
 from recrawl.learn.experts.stacks import together
 from recrawl.learn.experts.tasks import Foretold, Task, Tuning, calibrated
 from recrawl.learn.features.content import frequency
@@ -31,6 +33,7 @@ _GRID = ((1.0, 0.0), (1.0, 1.0), (0.1, 0.0), (0.1, 1.0), (10.0, 0.0), (10.0, 1.0
 _N_TUNED = 60  # pages on which they are chosen
 _RATES = ("frequency", "frequency-threshold")
 _WAYS = ("union", "bagging", "boosting")  # as `stacks` numbers them
+_OWN = "experts"  # whom `ours` asks beside its models: without kin, the page's one machine
 
 
 def foretold(
@@ -52,7 +55,8 @@ def foretold(
     else:
         tuning = tuned(name, task, int(at[0])) if tuning is None else tuning
         if name == "ours":
-            yes, said = None, asked_of_all(task, at, tuning)
+            own = foretold(_OWN, task, at, tuning=tuning.own).p
+            yes, said = None, asked_of_all(task, at, own, tuning)
         else:
             all_yes, all_said = _said(
                 name, task, task.pages, at, task.n_train, [(tuning.c, tuning.coef0)], heard
@@ -66,10 +70,8 @@ def foretold(
 
 def tuned(name: str, task: Task, t: int) -> Tuning:
     """What a learner chooses before it foretells from step t on, from what is known then: C and the kernel's
-    constant, or the number of trees."""
+    constant, or what blends weigh."""
     _check(name, task, np.array([t]))
-    if name == "ours":
-        return tuned_for_all(task, t)
     if name in _RATES:
         return Tuning()
     n_held = max(task.n_train // 3, 1)
@@ -77,9 +79,14 @@ def tuned(name: str, task: Task, t: int) -> Tuning:
     pages = np.random.default_rng(task.seed).permutation(task.pages)[:_N_TUNED]
     so = task.outcome[pages][:, at]
     known = task.known[pages][:, at] & (at + task.ahead <= t)
-    yes, said = _said(name, task, pages, at, max(task.n_train - n_held, 1), _GRID)
+    asked = _OWN if name == "ours" else name
+    yes, said = _said(asked, task, pages, at, max(task.n_train - n_held, 1), _GRID)
     best = int(((yes == so) & known).sum(axis=(1, 2)).argmax())
-    return Tuning(c=_GRID[best][0], coef0=_GRID[best][1], said=said[best][known], so=so[known])
+    own = Tuning(c=_GRID[best][0], coef0=_GRID[best][1], said=said[best][known], so=so[known])
+    if name != "ours" or not known.any():
+        return own
+    ours, weight = weighed(task, pages, at, known, curve(own.said, own.so).of(said[best]))
+    return Tuning(own=own, said=ours[known], so=so[known], weight=weight)
 
 
 def _rates(name: str, task: Task, at: Ints) -> Foretold:

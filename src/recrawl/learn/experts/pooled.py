@@ -1,112 +1,138 @@
-"""Our own learner: one model for all pages together, which learns from the same steps as the others do.
+"""Our own learner: models for all pages together, beside each page's own machines.
 
-A machine for each page has fifty examples; one for all pages has fifty times as many as there are pages, and
-what is peculiar to a page comes in through its own shares and lifts (`signs`). Boosted trees, made anew every
-so many steps, from the examples of the last `n_train` steps whose outcome is known.
+A machine for each page has fifty examples; a model for all pages has fifty times as many as there are pages,
+and what is peculiar to a page comes in through its own shares and lifts (`signs`). There are two, boosted
+trees and a line (`ridge`), made anew when a fifth more is known, from all examples whose outcome is known, or
+from the last `n_past` steps. Pages that are foretold weigh as much as all others together. How many trees
+there ought to be, and what the line and the page's own machines (`experts`) are worth beside them, is told by
+what came of what each said before (`blends`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from recrawl.errors import BadInputError
+from recrawl.learn.experts.blends import blended, blends, evenly, odds
+from recrawl.learn.experts.ridge import Ridge, drawn_through
 from recrawl.learn.experts.signs import Singles, signs
 from recrawl.learn.experts.tasks import Task, Tuning
-from recrawl.model import Floats, Ints
+from recrawl.model import Bools, Floats, Ints
 
-_EVERY = 10  # steps: so long a model is used
+_EVERY = 10  # steps: so long models are used at least
+_GROWN = 5  # and until there is a fifth more to learn from
 _MOST = 60_000  # examples, drawn where there are more: as many as are learned from in a second or two
-_N_TREES = 150
-_STRIDE = 10  # trees: numbers of them that are tried
+_N_CLASSES = 63
+_STAGES = (20, 50, 100, 150)  # numbers of trees that are blended
 
 
-def asked_of_all(task: Task, at: Ints, tuning: Tuning) -> Floats:
-    """What the model says of each page of the task at each step."""
-    said = np.empty((len(task.pages), len(at)))
+def asked_of_all(task: Task, at: Ints, own: Floats, tuning: Tuning) -> Floats:
+    """Half the log odds of each page of the task at each step, which is how margins are spread. `own` are the
+    probabilities by the pages' own machines."""
     if not len(task.pages):
-        return said
-    columns = signs(task)
+        return np.empty((0, len(at)))
+    line, trees = _said(task, signs(task), task.pages, at)
+    p = blends(line, trees, odds(own))
+    weight = tuning.weight if len(tuning.weight) else evenly(len(p))
+    so, known = task.outcome[task.pages][:, at], task.known[task.pages][:, at]
+    return 0.5 * odds(blended(p, so, known, at, task.ahead, weight)[0])
+
+
+def weighed(task: Task, pages: Ints, at: Ints, known: Bools, own: Floats) -> tuple[Floats, Floats]:
+    """What is said of some pages at steps that were held out, whose outcome is known; and what blends weigh
+    after that. Models know what is known at the first of these steps."""
+    line, trees = _said(task, signs(task), pages, at, anew=False)
+    p = blends(line, trees, odds(own))
+    said, weight = blended(p, task.outcome[pages][:, at], known, at, task.ahead, evenly(len(p)))
+    return 0.5 * odds(said), weight
+
+
+def _said(task: Task, columns: Singles, pages: Ints, at: Ints, anew: bool = True) -> tuple[Floats, Floats]:
+    """The log odds by the line, and by each number of trees."""
+    line, trees = np.empty((len(pages), len(at))), np.empty((len(_STAGES), len(pages), len(at)))
     rng = np.random.default_rng(task.seed)
     with _one_thread():
-        model, made_at = _learned(task, columns, int(at[0]), task.n_train, tuning.n_trees, rng), int(at[0])
-        for place, t in enumerate(at.tolist()):
-            if t - made_at >= _EVERY:
-                model, made_at = _learned(task, columns, t, task.n_train, tuning.n_trees, rng), t
-            said[:, place] = _odds(model.predict_proba(columns[task.pages, t])[:, 1])
-    return said
+        for part in _parts(at) if anew else [slice(0, len(at))]:
+            models = _learned(task, columns, int(at[part][0]), rng)
+            rows = columns[pages][:, at[part]]
+            said = models.of(rows.reshape(-1, rows.shape[2]))
+            line[:, part] = said[0].reshape(rows.shape[:2])
+            trees[:, :, part] = said[1].reshape(len(_STAGES), *rows.shape[:2])
+    return line, trees
 
 
-def tuned_for_all(task: Task, t: int) -> Tuning:
-    """How many trees there are to be: as many as foretell the last third of the training window best, from
-    what came before it. What they say there is what is calibrated by first."""
-    n_held = max(task.n_train // 3, 1)
-    since, until = max(t - task.ahead - n_held + 1, 0), max(t - task.ahead + 1, 0)
-    row, step = np.nonzero(task.known[task.pages, since:until])
-    if not len(row):
-        return Tuning(n_trees=_N_TREES)
-    page, step = task.pages[row], since + step
-    so = task.outcome[page, step]
-    columns = signs(task)
-    best = (np.inf, _N_TREES, np.zeros(len(so)))
-    with _one_thread():
-        # what it learns from is known when the first of those that are held out is foretold
-        model = _learned(
-            task, columns, since, max(task.n_train - n_held, 1), _N_TREES, np.random.default_rng(task.seed)
-        )
-        for k, p in enumerate(model.staged_predict_proba(columns[page, step])):
-            if (k + 1) % _STRIDE == 0:
-                said = _odds(p[:, 1])
-                loss = float(np.logaddexp(0.0, np.where(so, -2.0 * said, 2.0 * said)).mean())
-                best = min(best, (loss, k + 1, said), key=lambda one: one[0])
-    return Tuning(n_trees=best[1], said=best[2], so=so)
+def _parts(at: Ints) -> list[slice]:
+    """Steps that are foretold by the same models, made at the first of each part."""
+    begins = [0]
+    for place, t in enumerate(at.tolist()):
+        made_at = int(at[begins[-1]])
+        if t - made_at >= max(_EVERY, made_at // _GROWN):
+            begins.append(place)
+    return [slice(*both) for both in zip(begins, [*begins[1:], len(at)], strict=True)]
 
 
-def _odds(p: Floats) -> Floats:
-    """Half the log odds, which is how margins are spread."""
-    inside = np.clip(p, 0.005, 0.995)
-    return np.asarray(0.5 * np.log(inside / (1.0 - inside)))
+@dataclass(frozen=True, slots=True)
+class _Models:
+    share: float  # of examples with a change
+    line: Ridge | None  # None: all examples are of one kind, nothing can be learned but their share
+    edges: Singles  # of the classes that trees know, (_N_CLASSES - 1, columns)
+    trees: Any
+
+    def of(self, columns: Singles) -> tuple[Floats, Floats]:
+        if self.line is None:
+            known = odds(np.full(len(columns), self.share))
+            return known, np.tile(known, (len(_STAGES), 1))
+        told = enumerate(self.trees.staged_predict_proba(_classed(columns, self.edges)), 1)
+        stages = [odds(p[:, 1]) for n, p in told if n in _STAGES]
+        return self.line.odds(columns.astype(np.float64)), np.stack(stages)
 
 
-class _Constant:
-    """Where all examples are of one kind, or there are none, nothing can be learned but their share."""
-
-    def __init__(self, p: float) -> None:
-        self._p = p
-
-    def predict_proba(self, columns: Singles) -> Floats:
-        return np.tile([1.0 - self._p, self._p], (len(columns), 1))
-
-    def staged_predict_proba(self, columns: Singles) -> Iterator[Floats]:
-        return (self.predict_proba(columns) for _ in range(_N_TREES))
-
-
-def _learned(
-    task: Task, columns: Singles, t: int, n_train: int, n_trees: int, rng: np.random.Generator
-) -> Any:
+def _learned(task: Task, columns: Singles, t: int, rng: np.random.Generator) -> _Models:
     """From what is known at step t."""
-    since, until = max(t - task.ahead - n_train + 1, 0), max(t - task.ahead + 1, 0)
+    since, until = max(t - task.ahead - task.reach + 1, 0), max(t - task.ahead + 1, 0)
     page, step = np.nonzero(task.usable[:, since:until])
     if len(page) > _MOST:
         some = np.sort(rng.permutation(len(page))[:_MOST])
         page, step = page[some], step[some]
     so = task.outcome[page, since + step]
+    share = float((so.sum() + 1.0) / (len(so) + 2.0))
     if not so.any() or so.all():
-        return _Constant((so.sum() + 1.0) / (len(so) + 2.0))
-    model = _scikit_learn("ensemble").HistGradientBoostingClassifier(
-        max_iter=n_trees,
+        return _Models(share, None, np.empty((0, columns.shape[2]), dtype=np.float32), None)
+    rows, weight = columns[page, since + step], _weights(np.isin(page, task.pages))
+    edges = np.quantile(rows, np.arange(1, _N_CLASSES) / _N_CLASSES, axis=0).astype(np.float32)
+    trees = _scikit_learn("ensemble").HistGradientBoostingClassifier(
+        max_iter=_STAGES[-1],
         learning_rate=0.08,
         max_leaf_nodes=15,
+        max_bins=_N_CLASSES,
         min_samples_leaf=int(np.clip(len(so) // 200, 5, 100)),
         l2_regularization=1.0,
         early_stopping=False,
         random_state=task.seed,
     )
-    return model.fit(columns[page, since + step], so)
+    line = drawn_through(rows.astype(np.float64), so, weight)
+    return _Models(share, line, edges, trees.fit(_classed(rows, edges), so, sample_weight=weight))
+
+
+def _classed(columns: Singles, edges: Singles) -> Singles:
+    """In classes of about equally many examples each. Scikit-learn does that too, but where examples are
+    weighed it takes longer than the trees."""
+    found = [np.searchsorted(edges[:, k], columns[:, k], "right") for k in range(columns.shape[1])]
+    return np.stack(found, axis=1).astype(np.float32)
+
+
+def _weights(asked: Bools) -> Floats:
+    """Of examples, with a mean of 1: those of pages that are foretold count at least as much as all others
+    together."""
+    n = max(int(asked.sum()), 1)
+    weight = np.where(asked, max(1.0, (len(asked) - n) / n), 1.0)
+    return np.asarray(weight / weight.mean())
 
 
 def _scikit_learn(module: str) -> Any:

@@ -28,6 +28,7 @@ class Task:
     pages: Ints  # whose changes are foretold
     kin: Kin | None = None  # of all pages, in the order of `steps`; None: nobody has any
     n_train: int = 50  # steps with examples
+    n_past: int | None = None  # steps that `ours` learns from; None: all that are known
     back: int = 1  # the window of the paper's features, its l
     ahead: int = 1  # its sigma
     group: Ints | None = None  # of all pages: the number of its host, say; None: all are of one
@@ -36,7 +37,7 @@ class Task:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        if min(self.n_train, self.back, self.ahead) < 1:
+        if min(self.n_train, self.back, self.ahead, self.reach) < 1:
             raise BadInputError("Training size, window and steps ahead are counted from 1; give larger ones.")
         if self.kin is not None and len(self.kin.of) != self.steps.n_pages:
             raise BadInputError(
@@ -47,6 +48,11 @@ class Task:
     def first(self) -> int:
         """The first step from which to foretell with a full set of examples."""
         return self.n_train + self.back + self.ahead - 1
+
+    @property
+    def reach(self) -> int:
+        """How many steps back `ours` looks."""
+        return max(self.steps.n_steps, 1) if self.n_past is None else self.n_past
 
     @cached_property
     def outcome(self) -> Bools:
@@ -124,13 +130,15 @@ class Foretold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """What was chosen on a training window, and what was said and what came there."""
+    """What was chosen on a training window, and what was said and what came there. `ours` has that of its
+    pages' own machines (`own`), and what its blends weigh."""
 
     c: float = 1.0
     coef0: float = 1.0
-    n_trees: int = 0
     said: Floats = field(default_factory=lambda: np.empty(0))
     so: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
+    own: Tuning | None = None
+    weight: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def calibrated(task: Task, at: Ints, said: Floats, held: tuple[Floats, Bools], way: str) -> Floats:

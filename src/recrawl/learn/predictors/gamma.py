@@ -3,7 +3,7 @@
 Its state is the shape `a` and `b_s` seconds of evidence. A visit says whether there was a change in a gap of
 any length; the posterior is brought back to a Gamma with the same mean and variance (assumed-density
 filtering). Where a visit tells when the last change was, the posterior is a Gamma as it is: one change more,
-and the time since. O(1) a visit, no history kept.
+and the time since; where it tells of all moments, the time before each. O(1) a visit, no history kept.
 
 The prior is kept apart from what visits added: `a = x + share * shape`, `b_s = t_s + share * scale_s`, where
 `share` is what forgetting has left of the prior. Visits add to x and t_s and never take away; forgetting
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from recrawl.learn.forecasts import GammaForecasts
-from recrawl.learn.histories import gaps_s, known_after_s
+from recrawl.learn.histories import gaps_s, quiet_s
 from recrawl.model import DAY_S, Batch, Floats, Ints, Priors, Seen
 
 # With this many changes expected in a gap, one without any is rarer than one in twenty: a visit that finds a
@@ -92,7 +92,7 @@ class GammaFilter:
         # Fading towards the prior itself would hold every fast changer down to a few changes a day.
         kept = np.maximum(1.0 - self.forgetting, np.minimum(1.0, shape / a))
         a, b_s, share = a * kept, b_s * kept, self._rows[seen.id, 2] * kept
-        gap_s, after_s = gaps_s(seen), known_after_s(seen)
+        gap_s, after_s = gaps_s(seen), quiet_s(seen)
         a_yes, b_yes = _after_change(a, b_s, gap_s)
         if self.forgetting:
             b_yes = np.maximum(b_yes, a_yes / np.maximum(a / b_s, TELLING / gap_s))

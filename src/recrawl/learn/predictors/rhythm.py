@@ -244,7 +244,7 @@ class Rhythm:
 
     def _ready(self, seen: Seen) -> Seen:
         """Room for all that these visits tell; they come back in the order of their times."""
-        seen = seen.pick(np.lexsort((seen.id, seen.at)))
+        seen = seen.pick(np.lexsort((seen.at, seen.id, seen.visit_at)))
         self._reach(int(seen.id.max()))
         self._gather(seen)
         return seen

@@ -173,9 +173,11 @@ def mark(
     b_s: float,
     due: float,
     of_all: bool,
+    exact: bool = False,
 ) -> None:
-    """Take in a visit before which so much own time had passed, at a rate that is Gamma(a, b_s). `due` is how
-    far a change was the resource's own; `of_all`: what all do is counted too."""
+    """Take in a visit before which so much own time had passed, at a rate that is Gamma(a, b_s). What is
+    `exact` changed at the end of the gap and not before; `due` is how far a change was the resource's own;
+    `of_all`: what all do is counted too."""
     gap_s = at - since_at
     if gap_s > DAILY_S or gap_s <= 0.0:
         return
@@ -183,14 +185,20 @@ def mark(
     passed_s = max(shown_at(shown, at) - shown_at(shown, since_at), 1e-3)
     for wholly in range(2):
         clock_s = gap_s + wholly * (passed_s - gap_s) / calendars.belief[row]
-        quiet = exp(-a * log1p(max(clock_s, 0.0) * own_s / passed_s / b_s))
-        quiet = min(max(quiet, SURE), 1.0 - SURE)
-        calendars.loss[row, wholly] -= log(1.0 - quiet if changed else quiet)
+        longer = log1p(max(clock_s, 0.0) * own_s / passed_s / b_s)
+        quiet = min(max(exp(-a * longer), SURE), 1.0 - SURE)
+        told = log(1.0 - quiet if changed else quiet)
+        if exact:  # how dense changes are there, by the rate that the clock runs at
+            pace = 1.0 + wholly * (pace_at(shown, shown_at(shown, at))[0] - 1.0) / calendars.belief[row]
+            told = min(max(log(max(pace, LEAST)) - (a + 1.0) * longer, log(SURE)), -log(SURE))
+        calendars.loss[row, wholly] -= told
     per_s, share = known_after(own_s, changed, a, b_s)
     share *= due
-    _count(calendars, row, since_at, at, per_s * own_s / passed_s, share)
+    if exact:
+        per_s = (a + 1.0) / (b_s + own_s)
+    _count(calendars, row, since_at, at, per_s * own_s / passed_s, share, exact, due)
     if row and of_all:
-        _count(calendars, 0, since_at, at, per_s * own_s / passed_s, share)
+        _count(calendars, 0, since_at, at, per_s * own_s / passed_s, share, exact, due)
     calendars.unsettled[row] += 1
     if calendars.unsettled[row] >= N_UNSETTLED:
         if calendars.x[row].sum() > MOST_COUNTED:
@@ -201,13 +209,27 @@ def mark(
 
 
 @quick
-def _count(calendars: Calendars, row: int, since_at: float, at: float, per_s: float, share: float) -> None:
+def _count(
+    calendars: Calendars,
+    row: int,
+    since_at: float,
+    at: float,
+    per_s: float,
+    share: float,
+    exact: bool,
+    due: float,
+) -> None:
     """Changes were expected at this rate without a calendar; `share` times as many were there, each where the
-    calendar has it."""
+    calendar has it; or, where the moment is known, so far as it was `due` one in that hour."""
     hourly = at - since_at <= HOURLY_S
     step_s = HOUR_S if hourly else DAY_S
     likely_s = 0.0
-    if share > 0.0:
+    if exact:
+        day, hour = _kinds(at)
+        calendars.n[row, day] += due
+        if hourly:
+            calendars.n[row, hour] += due
+    elif share > 0.0:
         from_at = since_at
         while from_at < at:
             end_at = min(at, (floor(from_at / step_s) + 1.0) * step_s)

@@ -83,6 +83,14 @@ def count(habits: Habits, row: int, bin_: int, expected: float, share: float) ->
 
 
 @quick
+def happened(habits: Habits, row: int, bin_: int, share: float) -> None:
+    """So much of a change was in this bin: its moment is known."""
+    habits.n[0, bin_] += share
+    if row:
+        habits.n[row, bin_] += share
+
+
+@quick
 def settle(habits: Habits, row: int, bin_: int) -> None:
     """Bring the factor up to what was counted."""
     usual = (DOUBT + habits.n[0, bin_]) / (DOUBT + habits.x[0, bin_])

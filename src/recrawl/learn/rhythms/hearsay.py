@@ -49,16 +49,19 @@ def overheard(
     shown_now = shown_at(common.calendars.shown[calendar_of(slot)], at)
     gap_s = max(shown_now - beat.since_at, 1e-3)
     a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
-    per_s = min(a / b_s, TELLING / gap_s)
+    exact = after_s == 0.0
+    per_s = a / b_s if exact else min(a / b_s, TELLING / gap_s)
     passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
     due = 1.0 if source < 0 else heard(common.sources, source, a, b_s, passed_s, changed)
+    due = 1.0 if exact else due
     check_kin(common.ties, id_, since_at, at, exp(-a * log1p(passed_s / b_s)), changed)
     if slot >= 0:
-        rouse(habits, stirs, beat, shown_now, changed, per_s, a, b_s, due)
+        rouse(habits, stirs, beat, shown_now, changed, exact, per_s, a, b_s, due)
     if isnan(row[CHANGED_AT]):
         row[CHANGED_AT] = since_at
     elif common.marks and slot >= 0:
-        mark(common.calendars, calendar_of(slot), since_at, at, changed, passed_s, a, a / per_s, due, False)
+        its, b = calendar_of(slot), a / per_s
+        mark(common.calendars, its, since_at, at, changed, passed_s, a, b, due, False, exact)
     if changed:
         row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
         row[HABIT] = float(row_after(int(row[VERDICTS])))

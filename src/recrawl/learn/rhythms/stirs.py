@@ -14,7 +14,7 @@ each foretold its visits.
 
 from __future__ import annotations
 
-from math import exp, expm1, floor, log, log1p
+from math import ceil, exp, expm1, floor, log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -119,8 +119,10 @@ def stir(
     weight: float,
     due: float,
     factor: Floats,
+    exact: bool = False,
 ) -> None:
-    """Take in a visit of a member whose own rate is `per_s`, or rather Gamma(a, b_s).
+    """Take in a visit of a member whose own rate is `per_s`, or rather Gamma(a, b_s); what is `exact` changed
+    at the end of the gap and not before.
 
     `factor` is how many times that rate its habit has in each cell that the gap covers, from
     `first_cell` on; `weight` is how much the member heeds the group, `due` how far a change was its own.
@@ -135,13 +137,16 @@ def stir(
         own_s[N_ALPHAS] += inside_s
         for j in range(N_ALPHAS):
             own_s[j] += inside_s * _rate(stirs, slot, j, cell - first)
-    weights = _weighed(stirs, slot, own_s, changed, a, b_s)
+    moment = max(ceil(at / wide_s) - 1, low) if exact else low - 1  # the cell that an exact change is in
+    weights = _weighed(stirs, slot, own_s, changed, exact, a, b_s, moment - first)
     for cell in range(low, high):
         inside_s = factor[cell - low] * _inside_s(cell, wide_s, since_at, at)
-        if inside_s <= 0.0:
+        if inside_s <= 0.0 and cell != moment:
             continue
         k = cell - first
-        if changed:
+        if cell == moment:
+            stirs.n[slot, :, k] += due * weight
+        elif changed and not exact:
             for j in range(N_ALPHAS):
                 expected = per_s * inside_s * _rate(stirs, slot, j, k)
                 stirs.n[slot, j, k] += due * weight * expected / max(-expm1(-per_s * own_s[j]), 1e-300)
@@ -164,15 +169,17 @@ def n_covered(stirs: Stirs, slot: int, since_at: float, at: float) -> int:
 
 
 @quick
-def make_ready(stirs: Stirs, slot: int, gap_s: float, at: float) -> None:
-    """Cells of the right width, up to this moment."""
-    log_gap = log(max(gap_s, 1.0)) / log(2.0)
+def make_ready(stirs: Stirs, slot: int, gap_s: float, at: float, exact: bool = False) -> None:
+    """Cells of the right width, up to this moment. Visits have gaps, of which the width is made; what is
+    `exact` was no visit."""
+    log_gap = log(max(gap_s, CELLS_A_GAP * FINEST_S if exact else 1.0)) / log(2.0)
     if stirs.level[slot] < 0:
         stirs.log_gap[slot] = log_gap
         stirs.level[slot] = _level(log_gap)
         stirs.first[slot] = floor(at / width_s(stirs.level[slot])) - N_CELLS // 2
         stirs.newest[slot] = stirs.first[slot] - 1
-    stirs.log_gap[slot] += PACE * (log_gap - stirs.log_gap[slot])
+    if not exact:
+        stirs.log_gap[slot] += PACE * (log_gap - stirs.log_gap[slot])
     wanted = stirs.log_gap[slot] - log(CELLS_A_GAP * FINEST_S) / log(2.0)
     if wanted > stirs.level[slot] + 1.5 and stirs.level[slot] < N_LEVELS - 1:
         _widen(stirs, slot)
@@ -200,12 +207,20 @@ def _rate(stirs: Stirs, slot: int, j: int, k: int) -> float:
 
 
 @quick
-def _weighed(stirs: Stirs, slot: int, own_s: Floats, changed: bool, a: float, b_s: float) -> Floats:
-    """The weight of each alpha, after what it foretold of this visit was taken in."""
+def _weighed(
+    stirs: Stirs, slot: int, own_s: Floats, changed: bool, exact: bool, a: float, b_s: float, k: int
+) -> Floats:
+    """The weight of each alpha, after what it foretold of this visit was taken in; `k` is the place of the
+    cell that an exact change was in."""
     evidence = stirs.evidence[slot]
     for j in range(N_ALPHAS + 1):
-        quiet = min(max(exp(-a * log1p(own_s[j] / b_s)), SURE), 1.0 - SURE)
-        evidence[j] = (1.0 - FADING) * evidence[j] + log(1.0 - quiet if changed else quiet)
+        longer = log1p(own_s[j] / b_s)
+        quiet = min(max(exp(-a * longer), SURE), 1.0 - SURE)
+        told = log(1.0 - quiet if changed else quiet)
+        if exact:  # how dense changes are there
+            pace = _rate(stirs, slot, j, k) if j < N_ALPHAS and 0 <= k < N_CELLS else 1.0
+            told = min(max(log(max(pace, SURE)) - (a + 1.0) * longer, log(SURE)), -log(SURE))
+        evidence[j] = (1.0 - FADING) * evidence[j] + told
     weights: Floats = np.exp(evidence - evidence.max())
     weights /= weights.sum()
     return weights

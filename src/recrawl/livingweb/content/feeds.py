@@ -6,7 +6,8 @@ from email.utils import formatdate
 from html import escape
 
 from recrawl.livingweb.content.noise import hidden, visible
-from recrawl.livingweb.content.scene import Scene, iso
+from recrawl.livingweb.content.posts import author, text
+from recrawl.livingweb.content.scene import Listed, Scene, iso
 from recrawl.livingweb.content.words import name, sentence, title
 
 _N_ENTRIES = 20
@@ -46,6 +47,24 @@ def atom(scene: Scene) -> str:
     )
 
 
+def board_feed(scene: Scene) -> str:
+    """The threads of a board, the one with the newest post first; an entry tells of that post."""
+    rows = sorted(scene.listed, key=lambda row: row.changed_at, reverse=True)
+    entries = "".join(
+        f"<entry><title>{row.title}</title><id>{escape(row.url)}</id>"
+        f'<link href="{escape(row.url)}"/><updated>{iso(row.changed_at)}</updated>'
+        f"<author><name>{_last_author(row)}</name></author>"
+        f"<summary>{_last_text(row)} Replies: {row.n_changes}</summary></entry>\n"
+        for row in rows
+    )
+    updated = iso(rows[0].changed_at if rows else scene.born_at)
+    return _xml(
+        scene,
+        f'<feed xmlns="http://www.w3.org/2005/Atom"><title>{title(scene.key)}</title><id>{scene.url}</id>'
+        f"<updated>{updated}</updated>\n{entries}</feed>",
+    )
+
+
 def sitemap(scene: Scene) -> str:
     return _xml(scene, f'<urlset xmlns="{_SITEMAP_NS}">\n{_locations(scene, "url")}</urlset>')
 
@@ -71,6 +90,14 @@ def _locations(scene: Scene, element: str) -> str:
         f"<{element}><loc>{escape(row.url)}</loc><lastmod>{iso(row.changed_at)}</lastmod></{element}>\n"
         for row in scene.listed
     )
+
+
+def _last_author(row: Listed) -> str:
+    return author(row.key, row.last) if row.last else ""
+
+
+def _last_text(row: Listed) -> str:
+    return text(row.key, row.last) if row.last else ""
 
 
 def _xml(scene: Scene, root: str) -> str:

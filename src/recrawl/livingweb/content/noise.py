@@ -9,11 +9,13 @@ from email.utils import formatdate
 
 from recrawl.livingweb.content.scene import iso
 from recrawl.livingweb.content.words import draws, sentence
-from recrawl.livingweb.kinds import Form, Noise
+from recrawl.livingweb.kinds import Form, Markup, Noise
 from recrawl.livingweb.script import Document
 
 _HIDDEN = "\x01"
 _VISIBLE = "\x02"
+_VIEWED = "\x03"
+_ONLINE = "\x04"
 
 
 def hidden(document: Document, calm: str = "") -> str:
@@ -25,10 +27,25 @@ def visible(document: Document, calm: str = "") -> str:
     return _VISIBLE if document.noise.seen else calm
 
 
+def viewed(document: Document, calm: str) -> str:
+    """Forum software: a counter that every request moves."""
+    return _VIEWED if document.noise.seen else calm
+
+
+def online(document: Document, calm: str) -> str:
+    """Forum software: how many others are there."""
+    return _ONLINE if document.noise.seen else calm
+
+
 def filled(body: bytes, document: Document, key: str, n_request: int, now: float) -> bytes:
     """The answer to the `n_request`-th request for this document."""
     if document.noise is Noise.HIDDEN:
         return body.replace(_HIDDEN.encode(), _unread(document.form, key, n_request).encode())
+    if document.noise.seen and document.markup is not Markup.PLAIN:
+        n_online = 2 + draws("online", key, n_request)[0]
+        return body.replace(_VIEWED.encode(), str(340 + n_request).encode()).replace(
+            _ONLINE.encode(), str(n_online).encode()
+        )
     if document.noise.seen:
         return body.replace(_VISIBLE.encode(), _read(document, key, n_request, now).encode())
     return body

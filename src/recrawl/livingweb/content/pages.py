@@ -8,8 +8,8 @@ from recrawl.livingweb.content.noise import hidden, visible
 from recrawl.livingweb.content.scene import N_SLOTS, Scene, iso
 from recrawl.livingweb.content.words import name, sentence, title
 from recrawl.livingweb.script import Document
+from recrawl.livingweb.talk import n_pages
 
-POSTS_PER_PAGE = 20
 _N_HEADLINES = 4
 _PER_PARAGRAPH = 4
 
@@ -38,33 +38,31 @@ def board(scene: Scene) -> str:
     return _framed(scene, f"Board: {title(scene.key)}", [table], links=False)
 
 
-def n_thread_pages(version: int) -> int:
-    return 1 + version // POSTS_PER_PAGE
-
-
 def thread(scene: Scene) -> str:
     """The oldest post first, the opening one among them; page 1 also tells how many there are by now."""
-    first = (scene.page - 1) * POSTS_PER_PAGE
+    n = scene.document.posts_per_page
+    first = (scene.page - 1) * n
     posts = [
         f'<article class="post" id="post-{i}"><h3>{name(scene.key, "author", i)}</h3>'
         f'<time datetime="{iso(scene.made_at(i))}">{iso(scene.made_at(i))}</time>'
         f"<p>{sentence(scene.key, 'post', i)} {sentence(scene.key, 'more', i)}</p></article>"
-        for i in range(first, min(first + POSTS_PER_PAGE, scene.version + 1))
+        for i in range(first, min(first + n, scene.version + 1))
     ]
-    n_pages = n_thread_pages(scene.version)
-    pager = "".join(f' <a href="?page={p}"{_rel(p, n_pages)}>{p}</a>' for p in _near(scene.page, n_pages))
+    last_page = n_pages(scene.version + 1, scene.document)
+    pager = "".join(f' <a href="?page={p}"{_rel(p, last_page)}>{p}</a>' for p in near(scene.page, last_page))
     last = iso(scene.made_at(scene.version))
     count = f"{scene.version} replies, the last at <time datetime='{last}'>{last}</time>"
     summary = f"<p class='summary'>{count}</p>" if scene.page == 1 else ""
     return _framed(scene, title(scene.key), [summary, *posts, f"<p class='pager'>Pages:{pager}</p>"])
 
 
-def _near(page: int, n_pages: int) -> list[int]:
-    return sorted({1, n_pages} | {p for p in range(page - 2, page + 3) if 1 <= p <= n_pages})
+def near(page: int, last_page: int) -> list[int]:
+    """The pages that a pager names."""
+    return sorted({1, last_page} | {p for p in range(page - 2, page + 3) if 1 <= p <= last_page})
 
 
-def _rel(page: int, n_pages: int) -> str:
-    return ' rel="last"' if page == n_pages else ""
+def _rel(page: int, last_page: int) -> str:
+    return ' rel="last"' if page == last_page else ""
 
 
 def _framed(scene: Scene, heading: str, main: list[str], *, links: bool = True) -> str:

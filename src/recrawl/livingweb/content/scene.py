@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from recrawl.livingweb.script import Document
+from recrawl.livingweb.talk import Said
 from recrawl.model import Floats
 
 N_SLOTS = 20
@@ -21,6 +22,8 @@ class Listed:
     title: str
     changed_at: float
     n_changes: int
+    last: Said | None = None  # of a thread of forum software: its last post, and what its text is drawn from
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,7 @@ class Scene:
     content_at: Floats  # its changes so far; their number is its version
     listed: tuple[Listed, ...] = ()  # what a listing lists, or what a page links to
     page: int = 1  # of a thread
+    posts: tuple[Said, ...] = ()  # of a thread of forum software, all that stand
 
     @property
     def version(self) -> int:

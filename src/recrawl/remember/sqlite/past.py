@@ -12,7 +12,7 @@ import numpy as np
 from recrawl.model import Bits, Floats, Ints, Looked, Prospects, Seen, Version
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.database import Database
-from recrawl.remember.told import looked_of, n_steps, prospects_of, seen_of
+from recrawl.remember.told import looked_of, n_steps, newest, newest_of, prospects_of, seen_of
 
 _N_TOLD = 20_000  # visits in a page
 _Page = list[tuple[Any, ...]]
@@ -41,9 +41,8 @@ class SqlitePast:
             visit_id, at = page[-1][0], page[-1][3]
 
     def lately(self, ids: Ints, n_each: int) -> Seen:
-        return seen_of(
-            row for resource_id in ids.tolist() for row in self._db.tuples("lately", (resource_id, n_each))
-        )
+        pages = (self._db.tuples("lately", (resource_id, n_each)) for resource_id in ids.tolist())
+        return newest_of(seen_of(row for page in pages for row in reversed(page)), n_each)
 
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
         """The mark is the number of the last visit: they are given out in the order of recording."""
@@ -51,7 +50,7 @@ class SqlitePast:
         pages = self._newest(last, limit) if mark == 0 else self._since(max(mark, last - limit), last)
         found = [seen_of(row[1:] for row in page) for page in pages]
         seen = Seen(**{f.name: np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Seen)})
-        return seen.pick(np.lexsort((seen.id, seen.at))), last
+        return newest(seen, limit), last
 
     def _newest(self, last: int, limit: int) -> Iterator[_Page]:
         """By time, since those that were recorded last may be an import of long ago."""

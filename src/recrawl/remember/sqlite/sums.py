@@ -28,6 +28,9 @@ ADDED_UP = {
         *("last_seq", "version_seq", "noise", "depth", "changefreq", "lastmod_at"),
     ),
 }
+# Columns that came when there were rows by the million, each a hash of its own and none where it is NULL: so
+# what the others add up to still stands, and a store is brought up to date in no time.
+LATER = {"visit": ("moments",)}
 
 
 def _row_hash(*values: object) -> int:
@@ -64,20 +67,22 @@ def outdated(connection: sqlite3.Connection) -> bool:
 def add_up(connection: sqlite3.Connection) -> None:
     """Begin to, or begin anew for other columns; in a transaction of the caller's."""
     for table in ADDED_UP:
-        columns = _columns(connection, table)
-        old, new = (", ".join(f"{when}.{name}" for name in columns) for when in ("old", "new"))
+        columns, later = _columns(connection, table)
+        old, new = (_hashed(columns, later, when) for when in ("old.", "new."))
+        known = _known(connection, table, _hashed(columns, [], "new."))
         for event, name, change in (
-            ("INSERT", "added", f"+ row_hash({new})"),
-            ("DELETE", "taken", f"- row_hash({old})"),
-            (f"UPDATE OF {', '.join(columns)}", "exchanged", f"- row_hash({old}) + row_hash({new})"),
+            ("INSERT", "added", f"+ {new}"),
+            ("DELETE", "taken", f"- ({old})"),
+            (f"UPDATE OF {', '.join(columns + later)}", "exchanged", f"- ({old}) + {new}"),
         ):
             connection.execute(f"DROP TRIGGER IF EXISTS {table}_{name}")
             what = f"UPDATE row_sum SET value = (value {change}) & {_MASK} WHERE name = '{table}'"  # noqa: S608
             connection.execute(f"CREATE TRIGGER {table}_{name} AFTER {event} ON {table} BEGIN {what}; END")
+        value = _sum(connection, table) if known is None else known
         connection.execute(
             "INSERT OR REPLACE INTO row_sum (name, format, value) SELECT ?, p.user_version, (?) "
             "FROM pragma_user_version AS p",
-            (table, _sum(connection, table)),
+            (table, value),
         )
 
 
@@ -95,12 +100,33 @@ def disagreements(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _sum(connection: sqlite3.Connection, table: str) -> int:
-    columns = ", ".join(_columns(connection, table))
-    (value,) = connection.execute(f"SELECT row_sum({columns}) FROM {table}").fetchone()  # noqa: S608
-    return int(value or 0)  # of no rows there is no sum
+    columns, later = _columns(connection, table)
+    asked = [f"SELECT row_sum({', '.join(columns)}) FROM {table}"]  # noqa: S608
+    asked += [f"SELECT row_sum(id, {name}) FROM {table} WHERE {name} IS NOT NULL" for name in later]  # noqa: S608
+    found = (connection.execute(query).fetchone()[0] for query in asked)
+    return sum(int(value or 0) for value in found) & _MASK  # of no rows there is no sum
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    chosen = ADDED_UP[table]
+def _hashed(columns: list[str], later: list[str], when: str) -> str:
+    """What a row adds, in SQL; `when` is before its columns' names."""
+    parts = [f"row_hash({', '.join(when + name for name in columns)})"]
+    parts += [f"iif({when}{name} IS NULL, 0, row_hash({when}id, {when}{name}))" for name in later]
+    return " + ".join(parts)
+
+
+def _known(connection: sqlite3.Connection, table: str, hashed: str) -> int | None:
+    """What the table was last known to add up to, if every row has added this since."""
+    asked = (
+        "SELECT s.value, t.sql FROM row_sum AS s JOIN sqlite_schema AS t "
+        "ON t.type = 'trigger' AND t.name = s.name || '_added' WHERE s.name = ?"
+    )
+    found = connection.execute(asked, (table,)).fetchone()
+    return int(found[0]) if found is not None and hashed in found[1] else None
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
+    """Those that are hashed together, and those by themselves."""
+    chosen, apart = ADDED_UP[table], LATER.get(table, ())
     names = [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
-    return [name for name in names if not chosen or name in chosen]
+    names = [name for name in names if not chosen or name in chosen]
+    return [name for name in names if name not in apart], [name for name in names if name in apart]

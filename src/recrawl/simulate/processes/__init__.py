@@ -7,7 +7,7 @@ begin with a birth, or draw something once per resource, say so: one call is a w
 """
 
 from recrawl.simulate.processes.bursts import Bred, Bursty
-from recrawl.simulate.processes.clocks import Daily, Periodic, Weekly, week_of, working_hours
+from recrawl.simulate.processes.clocks import Clocked, Daily, Periodic, Weekly, week_of, working_hours
 from recrawl.simulate.processes.columns import Drawn, Law, Process, Rated
 from recrawl.simulate.processes.lives import Ageing, Drifting, Dying, Switching
 from recrawl.simulate.processes.steady import Given, Mixed, Never, Poisson
@@ -16,6 +16,7 @@ __all__ = [
     "Ageing",
     "Bred",
     "Bursty",
+    "Clocked",
     "Daily",
     "Drawn",
     "Drifting",

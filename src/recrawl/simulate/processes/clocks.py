@@ -11,6 +11,7 @@ from recrawl.model import DAY_S, HOUR_S, Floats, Ints
 from recrawl.simulate.processes.columns import (
     Drawn,
     Number,
+    Rated,
     bounds_of,
     in_order,
     least,
@@ -126,29 +127,72 @@ class Weekly:
 
     def draw(self, start_at: Floats, end_at: Floats, rng: np.random.Generator) -> Drawn:
         # On a clock that runs as fast as the rhythm asks, the process has a constant rate.
-        first, last = self._busy_s(start_at), self._busy_s(np.maximum(end_at, start_at))
+        rhythm = _Rhythm(self.profile, self.zone_s)
+        first, last = rhythm.busy_s(start_at), rhythm.busy_s(np.maximum(end_at, start_at))
         n = rng.poisson(self.per_day * (last - first) / DAY_S)
         row, share = spread(n, rng)
-        busy_s = last[row] - (last - first)[row] * share
-        weeks = np.floor(busy_s / _WEEK_S)
-        local_s = weeks * _WEEK_S + np.interp(busy_s - weeks * _WEEK_S, self._clock(), _HOURS_S)
-        at = local_s + _MONDAY_S - of_rows(self.zone_s, row)
+        at = rhythm.at(last[row] - (last - first)[row] * share, row)
         return bounds_of(n), np.clip(at, np.nextafter(start_at[row], np.inf), end_at[row])
 
     def at_rates(self, per_day: Floats) -> Weekly:
         return replace(self, per_day=per_day)
 
-    def _busy_s(self, at: Floats) -> Floats:
-        local_s = at + self.zone_s - _MONDAY_S
-        weeks = np.floor(local_s / _WEEK_S)
-        return weeks * _WEEK_S + np.interp(local_s - weeks * _WEEK_S, _HOURS_S, self._clock())
 
-    def _clock(self) -> Floats:
-        """What the rhythm's clock shows at each full hour of the week."""
-        return np.concatenate([[0.0], np.cumsum(self.profile)]) * (_WEEK_S / sum(self.profile))
+@dataclass(frozen=True, slots=True)
+class Clocked:
+    """Another process on a clock that runs fast in busy hours and slowly in others, as `Weekly` does.
+
+    All that process does goes by that clock: at night answers take longer, and nobody ages. It is stationary
+    from week to week where `of` is; where `of` begins with a birth, so does this.
+    """
+
+    of: Rated
+    profile: tuple[float, ...] = working_hours()
+    zone_s: Number = 0.0
+
+    def __post_init__(self) -> None:
+        refuse(len(self.profile) != 168, "profile", "of 168 factors")
+        refuse(min(self.profile) <= 0, "profile", "that is above 0 everywhere")
+
+    def events(self, start_at: float, end_at: float, rng: np.random.Generator) -> Floats:
+        return one(self, start_at, end_at, rng)
+
+    def draw(self, start_at: Floats, end_at: Floats, rng: np.random.Generator) -> Drawn:
+        rhythm = _Rhythm(self.profile, self.zone_s)
+        bounds, busy_s = self.of.draw(rhythm.busy_s(start_at), rhythm.busy_s(end_at), rng)
+        row = np.repeat(np.arange(len(start_at)), np.diff(bounds))
+        at = rhythm.at(busy_s, row)
+        return bounds, np.clip(at, np.nextafter(start_at[row], np.inf), end_at[row])
+
+    def at_rates(self, per_day: Floats) -> Clocked:
+        return replace(self, of=self.of.at_rates(per_day))
 
 
 _HOURS_S = np.arange(169) * HOUR_S
+
+
+@dataclass(frozen=True, slots=True)
+class _Rhythm:
+    """A clock that shows as much as others after a week, and is faster in busy hours."""
+
+    profile: tuple[float, ...]
+    zone_s: Number
+
+    def busy_s(self, at: Floats) -> Floats:
+        """What it shows."""
+        local_s = at + self.zone_s - _MONDAY_S
+        weeks = np.floor(local_s / _WEEK_S)
+        return weeks * _WEEK_S + np.interp(local_s - weeks * _WEEK_S, _HOURS_S, self._shown())
+
+    def at(self, busy_s: Floats, row: Ints) -> Floats:
+        """When it shows that, on the clock of each row."""
+        weeks = np.floor(busy_s / _WEEK_S)
+        local_s = weeks * _WEEK_S + np.interp(busy_s - weeks * _WEEK_S, self._shown(), _HOURS_S)
+        return np.asarray(local_s + _MONDAY_S - of_rows(self.zone_s, row))
+
+    def _shown(self) -> Floats:
+        """At each full hour of the week."""
+        return np.concatenate([[0.0], np.cumsum(self.profile)]) * (_WEEK_S / sum(self.profile))
 
 
 def _due(start_at: Floats, end_at: Floats, period_s: Number, phase_s: Number) -> tuple[Ints, Floats]:

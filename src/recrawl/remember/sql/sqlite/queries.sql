@@ -375,10 +375,10 @@ FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
 -- name: add_visit
 INSERT INTO visit (
     fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
-    magnitude, event_at, duration_s, n_bytes, evidence, moved_to, p_changed, per_day
+    magnitude, event_at, moments, duration_s, n_bytes, evidence, moved_to, p_changed, per_day
 ) VALUES (
     :fetch_id, :resource_id, :at, :since_at, :due_at, :outcome, :informative, :status, :changed, :significant,
-    :magnitude, :event_at, :duration_s, :n_bytes, :evidence, :moved_to,
+    :magnitude, :event_at, :moments, :duration_s, :n_bytes, :evidence, :moved_to,
     -- of the plan that led to it, unless that was exchanged for another meanwhile
     (SELECT p_changed FROM resource WHERE id = :resource_id AND due_at = :due_at),
     (SELECT per_day FROM resource WHERE id = :resource_id AND due_at = :due_at)
@@ -480,13 +480,14 @@ ORDER BY at DESC, id DESC LIMIT :limit;
 SELECT v.id, v.resource_id, v.since_at, v.at,
     iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
     v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
-    r.hunch_per_day, r.hunch_gap_s
+    r.hunch_per_day, r.hunch_gap_s, v.moments
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
-WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
 ORDER BY v.at, v.id LIMIT :limit;
 
 -- name: last_visit
@@ -496,40 +497,42 @@ SELECT coalesce(max(id), 0) FROM visit;
 SELECT v.id, v.resource_id, v.since_at, v.at,
     iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
     v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
-    r.hunch_per_day, r.hunch_gap_s
+    r.hunch_per_day, r.hunch_gap_s, v.moments
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
-    AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+    AND v.informative = 1 AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
 ORDER BY v.at DESC, v.id DESC LIMIT :limit;
 
 -- name: told_since
 SELECT v.id, v.resource_id, v.since_at, v.at,
     iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
     v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
-    r.hunch_per_day, r.hunch_gap_s
+    r.hunch_per_day, r.hunch_gap_s, v.moments
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
-WHERE v.id > :after AND v.id <= :last AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+WHERE v.id > :after AND v.id <= :last AND v.informative = 1
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
 ORDER BY v.id LIMIT :limit;
 
 -- name: lately
 SELECT v.resource_id, v.since_at, v.at,
     iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
     v.event_at, r.host_id, s.at, coalesce(s.source_id, 0),
-    r.hunch_per_day, r.hunch_gap_s
+    r.hunch_per_day, r.hunch_gap_s, v.moments
 FROM visit AS v JOIN resource AS r ON r.id = v.resource_id
 LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     SELECT min(w.at) FROM signal AS w
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
-WHERE v.resource_id = ?1 AND v.informative = 1 AND v.changed >= 0 AND v.since_at IS NOT NULL
+WHERE v.resource_id = ?1 AND v.informative = 1
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
 ORDER BY v.at DESC, v.id DESC LIMIT ?2;
 
 -- name: looked
@@ -676,7 +679,7 @@ UPDATE resource SET
 WHERE id = :id;
 
 -- name: blank_visits
-UPDATE visit SET evidence = '', moved_to = NULL WHERE resource_id = :id;
+UPDATE visit SET evidence = '', moved_to = NULL, moments = NULL WHERE resource_id = :id;
 
 -- name: blank_sight
 DELETE FROM sight WHERE resource_id = :id;

@@ -1,0 +1,192 @@
+"""From a thread as it was fetched to the moments that its visit tells of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import isnan, nan, nextafter
+
+import pytest
+
+from recrawl.detect.choose import detector_name
+from recrawl.detect.thread import Thread
+from recrawl.live import moments
+from recrawl.live.asking import request_for
+from recrawl.live.judgement import Judgement, judged
+from recrawl.model import (
+    DAY_S,
+    Changed,
+    Effective,
+    Failure,
+    Fetch,
+    Kind,
+    Lease,
+    Outcome,
+    Request,
+    Resource,
+    Snapshot,
+    Standing,
+    Version,
+)
+from recrawl.parse import threads
+
+URL = "http://forum.example/t/7.json"
+NOW = 1_800_000_000.0
+SINCE = NOW - 3 * DAY_S
+JSON = "application/json"
+
+
+def page(times: Sequence[float], *, first: int = 0, words: str = "words") -> bytes:
+    posts = [
+        {
+            "id": n,
+            "post_number": n + 1,
+            "username": "ada",
+            "created_at": datetime.fromtimestamp(at, UTC).isoformat(),
+            "cooked": f"<p>{words} of {n}</p>",
+        }
+        for n, at in enumerate(times, first)
+    ]
+    return json.dumps({"id": 7, "title": "T", "post_stream": {"posts": posts}}).encode()
+
+
+def fetched(body: bytes, media_type: str = JSON, failure: Failure | None = None) -> Fetch:
+    return Fetch(
+        request=Request(url=URL),
+        outcome=Outcome.OK,
+        url=URL,
+        started_at=NOW - 0.5,
+        ended_at=NOW,
+        status=200,
+        headers=(("Content-Type", media_type),),
+        body=body,
+        wire=body,
+        failure=failure,
+    )
+
+
+def lease(version: Version | None = None) -> Lease:
+    effective = Effective(kind=Kind.THREAD)
+    return Lease(
+        resource=Resource(id=7, url=URL, host_id=1, host="forum.example", added_at=0.0, effective=effective),
+        standing=Standing(since_at=nan if version is None else SINCE, version=version, sight_at=1.0),
+        token=1,
+        claimed_at=NOW - 1.0,
+        until_at=NOW + 100.0,
+    )
+
+
+def looked(body: bytes, before: bytes | None = None, **said: object) -> Judgement:
+    """The first copy, or one after another."""
+
+    def judge(held: Version | None, fetch: Fetch) -> Judgement:
+        return judged(
+            lease(held),
+            fetch,
+            fetch_id="f",
+            detectors={"thread": Thread()},
+            choose=detector_name,
+            load=lambda _: Snapshot(body=before or b"", media_type=JSON, url=URL, at=SINCE),
+        )
+
+    held = None if before is None else judge(None, fetched(before)).version
+    return judge(held, fetched(body, **said))  # type: ignore[arg-type]
+
+
+def test_a_first_visit_tells_of_all_that_was_said() -> None:
+    times = [NOW - 90 * DAY_S, NOW - 3 * DAY_S, NOW - 600.0]
+    visit = looked(page(times)).visit
+    assert visit.moments == tuple(times)
+    assert visit.evidence == "the first copy; 3 posts since 2026-10-17"
+    assert (visit.changed, isnan(visit.event_at), visit.teaches) == (Changed.UNKNOWN, True, True)
+
+
+def test_a_later_one_tells_of_what_is_new() -> None:
+    old = [SINCE - 9 * DAY_S, SINCE - DAY_S]
+    visit = looked(page([*old, SINCE + 60.0, NOW - 5.0]), page(old)).visit
+    assert visit.moments == (SINCE + 60.0, NOW - 5.0)
+    assert (visit.changed, visit.event_at) == (Changed.YES, NOW - 5.0)
+
+
+def test_a_new_post_is_significant_however_little_was_said() -> None:
+    """The words of a whole page hardly differ for it; who follows a thread wants to know all the same."""
+    before = [SINCE - k * DAY_S for k in range(20, 0, -1)]
+    visit = looked(page([*before, NOW - DAY_S]), page(before)).visit
+    assert (visit.changed, visit.significant) == (Changed.YES, True)
+
+
+def test_an_edit_is_a_change_without_a_moment() -> None:
+    times = [SINCE - 9 * DAY_S, SINCE - DAY_S]
+    visit = looked(page(times, words="other words"), page(times)).visit
+    assert (visit.changed, visit.moments, isnan(visit.event_at)) == (Changed.YES, (), True)
+
+
+@pytest.mark.parametrize(
+    ("said_at", "moment"),
+    [
+        (SINCE - 30.0, nextafter(SINCE, NOW)),  # told to the minute
+        (NOW + 20.0, NOW),  # by a clock that is ahead of ours
+        (SINCE - DAY_S, None),  # let through late, or told wrongly
+        (NOW + DAY_S, None),
+    ],
+)
+def test_what_is_new_was_said_in_the_gap_or_nobody_knows_when(said_at: float, moment: float | None) -> None:
+    old, sure = SINCE - 9 * DAY_S, NOW - 600.0
+    visit = looked(page([old, sure, said_at]), page([old])).visit
+    assert visit.moments == tuple(sorted({sure} if moment is None else {sure, moment}))
+
+
+def test_of_pages_that_were_left_out_nobody_knows_the_moments() -> None:
+    """Of a long thread a first visit sees the first page and the last."""
+
+    def leaf(number: int) -> threads.Page:
+        times = [NOW - (50 - 10 * number - i) * DAY_S for i in range(3)]
+        items = "".join(
+            f'<article class="message" data-author="Ada" data-content="post-{10 * number + i}">'
+            f'<time datetime="{datetime.fromtimestamp(at, UTC).isoformat()}">then</time>'
+            f'<div class="bbWrapper">Words of {number}, {i}.</div></article>'
+            for i, at in enumerate(times)
+        )
+        nav = "".join(
+            f'<li class="pageNav-page{" pageNav-page--current" if p == number else ""}">'
+            f'<a href="http://forum.example/t/7/page-{p}">{p}</a></li>'
+            for p in (1, 2, 3, 4)
+        )
+        body = f'<html id="XF"><body><ul class="pageNav-main">{nav}</ul>{items}</body></html>'.encode()
+        address = f"http://forum.example/t/7/page-{number}"
+        return threads.Page(url=address, body=body, media_type="text/html", charset="utf-8")
+
+    for numbers, n_known in (((1, 3, 4), 6), ((1, 2, 3), 9)):
+        media_type, body = threads.bundled([leaf(number) for number in numbers])
+        visit = looked(body, media_type=media_type).visit
+        assert len(visit.moments) == n_known
+        assert visit.moments[-1] == NOW - (48 - 10 * numbers[-1]) * DAY_S
+
+
+def test_a_visit_that_did_not_come_to_the_end_tells_of_no_moments() -> None:
+    stopped = Failure(reason="paging", detail="20 pages were read")
+    times = [SINCE - DAY_S, NOW - 600.0]
+    assert looked(page(times), failure=stopped).visit.moments == ()
+    later = looked(page(times), page(times[:1]), failure=stopped).visit
+    assert (later.changed, later.moments) == (Changed.YES, ())
+
+
+def test_of_very_many_posts_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moments, "MOST_MOMENTS", 30)
+    times = [NOW - 60.0 * n for n in range(50, 0, -1)]
+    assert looked(page(times)).visit.moments == tuple(times[20:])
+
+
+def test_a_thread_is_asked_for_where_it_was_read_up_to() -> None:
+    held = Version(resource_id=7, seq=1, at=SINCE, digest="d", url="http://forum.example/t/7?page=3")
+
+    def asked(one: Lease) -> str:
+        return request_for(one, allow_private=False, access=None, tail_s=1.0).resume_url
+
+    assert asked(lease(held)) == held.url
+    assert asked(lease()) == ""
+    assert asked(lease(replace(held, gone=True))) == ""
+    page_like = replace(lease(held).resource, effective=Effective(kind=Kind.PAGE))
+    assert asked(replace(lease(held), resource=page_like)) == ""
