@@ -7,7 +7,7 @@ import pytest
 
 from recrawl.errors import BadInputError
 from recrawl.learn.experts import Task, foretold
-from recrawl.learn.experts.blends import blended, blends, chances, evenly, odds
+from recrawl.learn.experts.blends import blended, blends, chances, odds
 from recrawl.learn.experts.ridge import drawn_through
 from recrawl.learn.features.content import Steps
 from recrawl.model import Bags, Bools
@@ -26,16 +26,14 @@ def always(so: bool, n_steps: int = 30) -> Bools:
 
 def test_the_blend_that_was_right_is_heard() -> None:
     p, at = certain(0.9, 0.5, 0.1), np.arange(30)
-    said, weight = blended(p, always(True), always(True), at, 1, evenly(3))
+    said = blended(p, always(True), always(True), at, 1)
     assert said[0, 0] == pytest.approx(0.5)
     assert said[0, -1] > 0.85
-    assert weight.argmax() == 0
-    assert weight.sum() == pytest.approx(1.0)
 
 
 def test_a_blend_that_was_wrong_for_long_comes_back() -> None:
     so = np.concatenate([always(True), always(False)], axis=1)
-    said, _ = blended(certain(0.9, 0.1, n_steps=60), so, so | True, np.arange(60), 1, evenly(2))
+    said = blended(certain(0.9, 0.1, n_steps=60), so, so | True, np.arange(60), 1)
     assert said[0, 29] > 0.85
     assert said[0, 35] < 0.15
 
@@ -43,22 +41,22 @@ def test_a_blend_that_was_wrong_for_long_comes_back() -> None:
 def test_answers_count_from_the_step_at_which_they_are_known() -> None:
     p, at = certain(0.9, 0.1), np.arange(30)
     for ahead in (1, 4):
-        said, _ = blended(p, always(True), always(True), at, ahead, evenly(2))
+        said = blended(p, always(True), always(True), at, ahead)
         assert said[0, :ahead] == pytest.approx(np.full(ahead, 0.5))
         assert said[0, ahead] > 0.6
-    unknown, weight = blended(p, always(True), always(False), at, 1, evenly(2))
+    unknown = blended(p, always(True), always(False), at, 1)
     assert unknown == pytest.approx(np.full((8, 30), 0.5))
-    assert weight == pytest.approx([0.5, 0.5])
 
 
-def test_blends_hold_each_part_alone_and_what_lies_between() -> None:
+def test_blends_are_of_the_models_with_and_without_what_the_page_itself_says() -> None:
     line, trees, own = (odds(np.full((1, 1), p)) for p in (0.2, 0.6, 0.9))
     found = blends(line, trees[None], own)[:, 0, 0]
-    assert found.min() == pytest.approx(0.2)
-    assert found.max() == pytest.approx(0.9)
-    assert np.isclose(found, 0.6).any()
+    assert len(found) == 10
+    assert found[:5].min() == pytest.approx(0.2)
+    assert found[:5].max() == pytest.approx(0.6)
     assert np.isclose(found, chances((line + trees) / 2.0)).any()
-    assert len(found) == 16
+    assert np.isclose(found, chances((2.0 * line + own) / 3.0)).any()
+    assert (found[5:] > found[:5]).all()
 
 
 def test_a_line_finds_what_the_log_odds_were_made_of() -> None:

@@ -197,4 +197,9 @@ def test_words_that_are_answered_sooner_bring_on_more() -> None:
 def test_a_word_of_few_threads_says_nothing() -> None:
     times = bursty(30, seed=8)
     threads = replace(board(times), bags=Bags.of([{0: 1.0} if i < 300 else {} for i in range(900)]))
-    assert not len(sparks(threads, np.where(np.arange(900) % 30 == 29, np.nan, 1.0)).term)
+    place = np.arange(900)
+    due = np.where(place % 30 == 29, np.nan, np.where(place < 300, 3.0, 1.0))
+    assert not len(sparks(threads, due).term)
+    everywhere = replace(threads, bags=Bags.of([{0: 1.0} if i % 3 else {} for i in range(900)]))
+    due = np.where(place % 30 == 29, np.nan, np.where(place % 3, 3.0, 1.0))
+    assert len(sparks(everywhere, due).term) == 1

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from recrawl.cli.main import app
 from recrawl.corpora import contents
+from recrawl.corpora.digests import bits_of_texts
 from recrawl.corpora.opened import opened
 from recrawl.corpora.significant import NO_WORDS, NOT_SIGNIFICANT, SignificantCorpus, adding_up
 from recrawl.detect.significance import significances
@@ -191,8 +192,8 @@ def test_of_whole_texts_only_those_that_are_wanted_are_counted(tmp_path: Path) -
         folder,
         [{"resource": 0, "at": DAY * (1 + i), "digest": str(i), "text": "word " * (i + 1)} for i in range(4)],
     )
-    named = contents.Wanted(np.array([0]), np.array([0]), contents.bits_of_texts(["2"]))
-    timed = contents.Wanted(np.array([0]), np.array([DAY]), contents.bits_of_texts([None]))
+    named = contents.Wanted(np.array([0]), np.array([0]), bits_of_texts(["2"]))
+    timed = contents.Wanted(np.array([0]), np.array([DAY]), bits_of_texts([None]))
     read = [next(contents.contents(folder, np.array([0]), one)).bags for one in (None, named, timed)]
     assert [bags.total.tolist() for bags in read] == [[1, 2, 3, 4, 0], [3, 0], [1, 0]]
 

@@ -13,7 +13,8 @@ from recrawl.cli.main import app
 from recrawl.corpora.builtin import builtin
 from recrawl.corpora.making import make
 from recrawl.errors import BadSettingError
-from recrawl.evaluate.report.tan import findings, page_of, table
+from recrawl.evaluate.report.tan import page_of, table
+from recrawl.evaluate.report.threads import findings
 from recrawl.evaluate.tan.ask import Ask, asked
 from recrawl.evaluate.tan.experiment import evaluate
 from recrawl.evaluate.tan.results import DIRECT, LIMIT, OURS, SQRT, Tan
@@ -90,8 +91,13 @@ def test_a_report_has_a_picture_the_table_and_the_paper_s_own_figures(result: Ta
         assert said in html
     columns, rows = table(result)
     assert len(columns) == len(rows[0])
-    assert [row[0] for row in rows[:3]] == ["fixed", "ours (visits of fixed)", "direct (visits of fixed)"]
-    assert len(findings(result)) == 6
+    assert [row[0] for row in rows] == list(MODELS)
+    assert columns[4:6] == ["PR_ERROR", "OURS"]
+    beside = result.beside(result.own[0], OURS)
+    assert beside is not None
+    assert rows[0][5] == f"{beside.figure('pr_error'):.3f}"
+    assert columns[8:10] == ["P_ERROR", "OURS"]
+    assert len(findings(result)) == 7
     assert "nan" not in html.lower().replace("finance", "")
 
 

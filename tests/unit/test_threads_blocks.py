@@ -154,6 +154,58 @@ def test_what_repeats_counts_where_a_page_tells_of_its_first_post_only() -> None
     assert [post.text for post in read(f"<html><body>{script}</body></html>").posts] == ["Has anybody?"]
 
 
+WORDPRESS = """<li id="comment-{n}" class="comment byuser depth-1"><article class="comment-body"><footer><div
+class="comment-author vcard"><b class="fn"><a href="http://x.example" class="url">{who}</a></b> <span
+class="says">says:
+</span></div><div class="comment-metadata"><a href="#comment-{n}"><time
+datetime="{at:%Y-%m-%dT%H:%M:%SZ}">x</time></a>
+</div></footer><div class="comment-content"><p>{words}</p></div><div class="reply"><a href="#">Reply</a>
+</div></article></li>"""
+LINKS = """<div class="thing comment" id="thing_{n}"><div class="entry unvoted"><p class="tagline"><a
+class="expand">[-]</a>
+<a href="/user/{who}" class="author">{who}</a> <span class="score unvoted">3 points</span> <time
+datetime="{at:%Y-%m-%dT%H:%M:%SZ}">x</time></p><form class="usertext"><div class="md"><p>{words}</p></div>
+</form>
+<ul class="buttons"><li><a>permalink</a></li><li><a>reply</a></li></ul></div></div>"""
+TRACKER = """<div class="timeline-item" id="issuecomment-{n}"><h3><strong><a class="author"
+href="/{who}">{who}</a></strong>
+commented <a href="#issuecomment-{n}"><relative-time datetime="{at:%Y-%m-%dT%H:%M:%SZ}">x</relative-time>
+</a></h3><div>
+<table><tbody><tr><td class="comment-body"><p>{words}</p></td></tr></tbody></table></div></div>"""
+QUESTIONS = """<div id="answer-{n}" class="answer"><div class="votecell"><div
+class="js-vote-count">{n}</div></div>
+<div class="answercell"><div class="s-prose"><p>{words}</p></div><div class="user-info"><div
+class="when">answered <span
+title="{at:%Y-%m-%d %H:%M:%S}Z, License: CC BY-SA 4.0">x</span></div><div class="user-details">
+<a href="/users/1/x">{who}</a><span class="reputation-score">12k</span></div></div></div></div>"""
+TABLE = """<tr><td>{who}<br><small>Posts: {n}</small></td><td><small>Posted: {at:%m/%d/%Y %H:%M}</small>
+<hr>{words}</td>
+</tr>"""
+
+
+@pytest.mark.parametrize("markup", [WORDPRESS, LINKS, TRACKER, QUESTIONS, TABLE])
+def test_well_known_sites_need_no_description(markup: str) -> None:
+    rows = "".join(
+        markup.format(n=post.n, who=post.who, at=post.at, words=post.words.replace("&", "&amp;"))
+        for post in POSTS
+    )
+    wrapped = f"<table>{rows}</table>" if markup == TABLE else rows
+    posts = read(f"<html><body><h1>Heron</h1><div>{wrapped}</div></body></html>").posts
+    assert [(post.author, post.at, post.text) for post in posts] == [
+        (post.who, post.at_s, post.words) for post in POSTS
+    ]
+
+
+def test_a_word_of_thanks_is_a_post() -> None:
+    rows = "".join(
+        f'<div class="c" id="c{i}"><b>u{i}</b> <i>Feb {i}, 2026 10:00</i><p>{words}</p><a href="#">'
+        f"Like</a> 3 likes</div>"
+        for i, words in enumerate(("Thanks!", "Like", "More of it."), 1)
+    )
+    posts = read(f"<html><body>{rows}</body></html>").posts
+    assert [post.text.split("\n")[0] for post in posts] == ["Thanks!", "Like", "More of it."]
+
+
 # -- hostile -------------------------------------------------------------------------------------------------
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import isnan, nan
 
-from recrawl.evaluate.report.figures import Block, Finding, Lines, Report, Section, Series, Table
+from recrawl.evaluate.report.figures import Block, Lines, Report, Section, Series, Table
 from recrawl.evaluate.report.table import titled
+from recrawl.evaluate.report.threads import findings
 from recrawl.evaluate.tan import paper
 from recrawl.evaluate.tan.measures import NAMES
 from recrawl.evaluate.tan.paired import Spread
-from recrawl.evaluate.tan.results import DIRECT, LIMIT, OURS, SQRT, Row, Tan
+from recrawl.evaluate.tan.results import DIRECT, ERRORS, LIMIT, OURS, SQRT, Row, Tan
 
-CLAIMED = 0.15  # by which share the T-score is to be below that of the square-root rule
-CLAIMED_AT = (0.5, 1.0, 2.0)  # visits per post
 HEADS = (
     "model",
     "MAPE",
@@ -27,16 +25,23 @@ HEADS = (
     "posts",
     "visits",
 )
-_WORDS = {"pr_error": "Pr_error (sliding windows)", "p_error_norm": "P_error (normalised)"}
 _PICTURED = {  # one of each sort
     OURS, SQRT, "fixed", "mean", "window-mean", "svr", "svr-words-20", "discounted-svr", "sgd", LIMIT
 }  # fmt: skip
-_AIMS = {"pr_error": (OURS, "ours"), "p_error_norm": (DIRECT, "ours, aiming at it (`direct`),")}
 
 
 def table(result: Tan) -> tuple[list[str], list[list[str]]]:
-    """For a terminal: every model at its own number of visits, and ours beside the first of them."""
-    return titled(HEADS), [_row(row) for row in result.rows if row.beside in (None, result.own[0].model)]
+    """For a terminal: every model at its own number of visits, with the errors of ours for as many."""
+    columns, rows = list(HEADS), []
+    places = [(1 + len(("mape", *NAMES[: NAMES.index(error)])) + 1, error) for error in reversed(ERRORS)]
+    for place, _ in places:
+        columns.insert(place, OURS)
+    for row in result.own:
+        cells, beside = _row(row), result.beside(row, OURS)
+        for place, error in places:
+            cells.insert(place, "-" if beside is None else _cell(beside, error))
+        rows.append(cells)
+    return titled(columns), rows
 
 
 def levels_table(result: Tan) -> tuple[list[str], list[list[str]]]:
@@ -47,56 +52,6 @@ def levels_table(result: Tan) -> tuple[list[str], list[list[str]]]:
 def summary(result: Tan) -> list[str]:
     words = {True: "holds", False: "does not hold", None: "open"}
     return [f"{words[one.holds]}: {one.claim} {one.sentence}" for one in findings(result)]
-
-
-def findings(result: Tan) -> list[Finding]:
-    found = []
-    for asked in CLAIMED_AT:
-        sooner = result.sooner(asked, OURS, SQRT)
-        if sooner is not None:
-            claim = (
-                f"At {_figure(asked)} visits per post the T-score of ours is at least {CLAIMED:.0%} below "
-                "that of the square-root rule."
-            )
-            found.append(Finding(claim=claim, holds=sooner.value >= CLAIMED, sentence=f"By {_by(sooner)}."))
-        found += _below_all(result, asked)
-    found += [one for measure in _WORDS for one in _errors(result, measure)]
-    return found
-
-
-def _below_all(result: Tan, asked: float) -> list[Finding]:
-    others = [name for name in result.models if name not in (OURS, DIRECT, SQRT, LIMIT)]
-    by = {name: one for name in others if (one := result.sooner(asked, OURS, name)) is not None}
-    if not by:
-        return []
-    closest = min(by, key=lambda name: by[name].value)
-    return [
-        Finding(
-            claim=f"At {_figure(asked)} visits per post the T-score of ours is below that of every model of "
-            "the paper.",
-            holds=_all([one.above for one in by.values()]),
-            sentence=f"The closest is {closest}: ours is below it by {_by(by[closest])}.",
-        )
-    ]
-
-
-def _errors(result: Tan, measure: str) -> list[Finding]:
-    model, aim = _AIMS[measure]
-    by = {row.model: one for row in result.own if (one := result.fewer(row, model, measure)) is not None}
-    if not by:
-        return []
-    closest = min(by, key=lambda name: by[name].value)
-    return [
-        Finding(
-            claim=f"With as many visits, {aim} has a lower {_WORDS[measure]} than every model of the paper.",
-            holds=_all([one.above for one in by.values()]),
-            sentence=f"The closest is {closest}: {model} is below it by {_by(by[closest])}.",
-        )
-    ]
-
-
-def _all(each: Sequence[bool | None]) -> bool | None:
-    return False if False in each else None if None in each else True
 
 
 def page_of(result: Tan, command: str) -> Report:
@@ -137,8 +92,7 @@ _CONVENTIONS = (
     "In the paper's protocol the next visit is at the last known post plus the gap that is predicted after "
     "it. Where that is past, it is after half the time since the last post, and after five minutes at "
     "least, for all models alike; `fixed` visits at a fixed rate. Ours is then given as many visits, all "
-    "threads together: once by goal capture, so that as many visits as can be find something (`ours`), "
-    "and once aiming at P_error itself (`direct`).",
+    "threads together: once aiming at both errors (`ours`), and once at P_error alone (`direct`).",
     "MAPE is the mean of |actual - predicted| / actual over the gaps before the posts to be fetched. "
     "Pr_miss and Pr_fa come from windows of k events, posts and visits in the order of time: one with "
     "more posts than visits is a miss (share of those with a post), one with more visits than posts a "
@@ -147,8 +101,8 @@ _CONVENTIONS = (
     "At equal visits what a model of the paper predicts is the middle of a survival curve, whose shape "
     "is that of its errors on posts it was not fitted to; visits go by goal prompt, with one price for "
     "all threads. Ours is a self-exciting process whose figures come from other threads than those it is "
-    "tried on. `sqrt` takes gaps in proportion to 1 / root of a thread's mean rate so far. `omniscient` "
-    "knows every post beforehand: nobody can be below it.",
+    "tried on, and `direct` the same with its own aim. `sqrt` takes gaps in proportion to 1 / root of a "
+    "thread's mean rate so far. `omniscient` knows every post beforehand: nobody can be below it.",
 )
 
 
@@ -228,7 +182,7 @@ def _own(result: Tan) -> list[Block]:
             ],
         ),
         Table(
-            caption="With as many visits as each model of the paper: ours, and aiming at P_error",
+            caption="With as many visits as each model of the paper: ours, and aiming at P_error alone",
             columns=("model", *HEADS[2:]),
             rows=beside,
         ),
@@ -248,8 +202,7 @@ def _levels(result: Tan, *, intervals: bool = False) -> list[list[str]]:
 
 
 def _row(row: Row) -> list[str]:
-    name = row.model if row.beside is None else f"{row.model} (visits of {row.beside})"
-    return [name, *(_cell(row, measure) for measure in ("mape", *NAMES))]
+    return [row.model, *(_cell(row, measure) for measure in ("mape", *NAMES))]
 
 
 def _cell(row: Row, measure: str) -> str:
@@ -272,12 +225,6 @@ def _cell(row: Row, measure: str) -> str:
 def _minutes(found: Spread, interval: bool) -> str:
     figure = f"{found.value:,.0f}"
     return figure if not interval or isnan(found.low) else f"{figure} [{found.low:,.0f}–{found.high:,.0f}]"
-
-
-def _by(found: Spread) -> str:
-    if isnan(found.low):
-        return f"{100 * found.value:+.1f} %"
-    return f"{100 * found.value:+.1f} % [{100 * found.low:+.1f} to {100 * found.high:+.1f}]"
 
 
 def _gain(found: Spread | None) -> str:

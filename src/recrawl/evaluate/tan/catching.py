@@ -1,11 +1,19 @@
-"""Visits by goal `capture`, from the self-exciting model: as many of them as can be are to find something.
+"""Visits that aim at both errors of Tan (2012) at once, from the self-exciting model.
 
-That is what the error over sliding windows asks for. Where a window is two events, it is wrong if it holds
-two visits or two posts; with so many of each there is one more pair of posts for every pair of visits, and
-the second visit of a pair found nothing.
+The error over sliding windows asks that visits find something. Where a window is two events, it is wrong if
+it holds two visits or two posts; with so many of each there is one more pair of posts for every pair of
+visits, and the second visit of a pair found nothing. So it falls by about 1 / events for each visit that goes
+to where one is found, which is goal `capture`: the worth of a visit t after the last is 1 - S(t) + t S'(t), S
+being the survival.
 
-The worth of a visit t after the last is 1 - S(t) + t S'(t), S being the survival. Here S is convex, since the
-rate falls until somebody speaks, so the worth never falls. Time is the board's own.
+The normalised error falls by what a visit saves of delay over posts * life, and rises by 1 / (2 life) with
+the visit itself. Taken together, times the events, a visit is due when
+
+    1 - S(t) + t S'(t) + E / life * (t M(t) - integral of M) = price + E / 2 * posts / life,
+
+with E events per post and times in minutes. Nothing on the left ever falls: the rate does until somebody
+speaks, so S is convex. Time is the board's own. The price is the same for all threads; one in proportion to
+their posts, as means over threads would have it, came out worse on two boards.
 """
 
 from __future__ import annotations
@@ -21,15 +29,21 @@ from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.hawkes import DECAY, GRID_S
 from recrawl.model import Floats, Ints
 
-_N_HALVINGS = 24
+_EVENTS = 2.5  # posts and visits for each post: about as many as the paper's models come to
 
 
-def caught(threads: Threads, n_train: Ints, mind: Mind, price: float) -> Watched:
-    """The price is a probability."""
+def caught(
+    threads: Threads, n_train: Ints, mind: Mind, life_s: Floats, share: float, price: float
+) -> Watched:
+    """`share` of all posts was learned from, and each thread is likely to live so long (`aiming.lives_s`).
+    The price is a probability."""
+    delays = _EVENTS / life_s
+    n_posts = n_train * (1.0 - share) / share
+    asked = price + _EVENTS / 2.0 * n_posts * MINUTE_S / life_s
 
     def visit(n: Ints, visit_at: Floats) -> bool:
-        longest_s = float(GRID_S[-1])
-        return _catch(threads.bounds, threads.at, n_train, mind, DECAY, price, longest_s, n, visit_at)
+        known = threads.bounds, threads.at, n_train, mind, DECAY, GRID_S, delays, asked
+        return _catch(*known, n, visit_at)
 
     return visited(threads, n_train, visit)
 
@@ -41,8 +55,9 @@ def _catch(
     n_train: Ints,
     mind: Mind,
     decay: Floats,
-    price: float,
-    longest_s: float,
+    grid_s: Floats,
+    delays: Floats,
+    asked: Floats,
     n: Ints,
     visit_at: Floats,
 ) -> bool:
@@ -59,7 +74,10 @@ def _catch(
                 left = exp(-decay[j] * (own - mind.own[known]))
                 rate[j] = mind.rate[known, j] * left
                 due += mind.rate[known, j] / decay[j] * (1.0 - left)
-            own += _telling_s(rate, decay, mind.shape[of], mind.said[known], due, price, longest_s)
+            shape, said = mind.shape[of], mind.said[known]
+            lively = 1.0 if isinf(shape) else (shape + said) / (shape + due)
+            delay = mind.worth[of] @ rate * (lively * delays[row])
+            own += _telling_s(rate, decay, grid_s, delay, shape, said, due, asked[row])
             now = max(real_at(own, mind.profile[of], mind.passed[of]), now + MINUTE_S)
             if now > at[last]:
                 break
@@ -75,17 +93,29 @@ def _catch(
 
 @compiled
 def _telling_s(
-    rate: Floats, decay: Floats, shape: float, n: float, due: float, price: float, longest_s: float
+    rate: Floats,
+    decay: Floats,
+    grid_s: Floats,
+    delay: Floats,
+    shape: float,
+    said: float,
+    due: float,
+    price: float,
 ) -> float:
-    """After how long a visit is worth the price: halved by its logarithm."""
-    low, high = 1.0, longest_s
-    for _ in range(_N_HALVINGS):
-        middle = (low * high) ** 0.5
-        if _worth(rate, decay, shape, n, due, middle) >= price:
-            high = middle
+    """After how long a visit is worth the price: between two gaps of the grid, on a straight line."""
+    low, high = -1, len(grid_s) - 1
+    below, above = 0.0, 0.0
+    while high - low > 1:
+        middle = (low + high) // 2
+        worth = _worth(rate, decay, shape, said, due, grid_s[middle]) + delay[middle]
+        if worth >= price:
+            high, above = middle, worth
         else:
-            low = middle
-    return high
+            low, below = middle, worth
+    if low < 0:
+        return float(grid_s[0])
+    part = (price - below) / (above - below) if above > below else 1.0
+    return float(grid_s[low] + part * (grid_s[high] - grid_s[low]))
 
 
 @compiled

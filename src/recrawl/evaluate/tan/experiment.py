@@ -88,9 +88,9 @@ def _predicted(
 class _Rules:
     """Ours, by three aims; each with a likely price."""
 
-    prompt: tuple[Run, float]
-    capture: tuple[Run, float]
-    direct: tuple[Run, float]
+    prompt: tuple[Run, float]  # short delays
+    both: tuple[Run, float]  # errors
+    direct: tuple[Run, float]  # the normalised error
 
 
 def _rules(threads: Threads, n_train: Ints, ask: Ask) -> _Rules:
@@ -99,7 +99,7 @@ def _rules(threads: Threads, n_train: Ints, ask: Ask) -> _Rules:
     life_s = lives_s(threads, n_train, ask.train)
     return _Rules(
         prompt=(partial(spoken, threads, n_train, known), _DAY_S),
-        capture=(partial(caught, threads, n_train, known), 0.5),
+        both=(partial(caught, threads, n_train, known, life_s, ask.train), 0.5),
         direct=(partial(aimed, threads, n_train, known, life_s, ask.train), 10.0),
     )
 
@@ -118,7 +118,7 @@ def _rows(
         wrong = mape(actual_s, gap_s[to_come], row, threads.n)
         yield Row(model=model, figures=figures(made), mape=wrong)
         n_visits = float(made.n_visits.sum())
-        for other, rule in ((OURS, rules.capture), (DIRECT, rules.direct)):
+        for other, rule in ((OURS, rules.both), (DIRECT, rules.direct)):
             yield Row(model=other, figures=figures(priced(rule[0], n_visits, rule[1])), beside=model)
 
 

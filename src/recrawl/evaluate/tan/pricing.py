@@ -15,6 +15,7 @@ _CLOSE = 1e-9
 
 def priced(run: Callable[[float], Watched], n_visits: float, guess: float = 1.0) -> Watched:
     """The dearer, the fewer visits. What comes nearest to the number: few visits go by steps."""
+    n_visits = max(n_visits, 0.5)  # none are asked for where nobody made any
     low, n_low, high, n_high = -inf, inf, inf, 0.0  # logarithms of prices: too many visits, and too few
     at = log(guess)
     best = run(guess)

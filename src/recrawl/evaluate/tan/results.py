@@ -90,7 +90,7 @@ class Tan:
 
     def t_score_min(self, level: Level) -> Spread:
         """The mean delay of all posts of all threads."""
-        total = self.posts.mean()
+        total = float(self.posts.mean())
         found = mean(level.delay_min, self.ask.seed)
         return Spread(found.value / total, found.low / total, found.high / total)
 

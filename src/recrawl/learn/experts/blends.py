@@ -1,9 +1,10 @@
 """Several forecasts made one: each blend of them counts by what came of what it said.
 
-A blend is a weighted mean of log odds, and there is one for every way to share out the weight in quarters and
-thirds. Their probabilities are averaged with weights that fall with the log loss of all answers known so far
-(the Bayesian mixture, or Hedge with a rate of 1), and after every step a small share of the weight is dealt
-out anew, so that a blend that was wrong for long may come back (Herbster and Warmuth 1998).
+A blend is a weighted mean of log odds, and there is one for every way to share out the weight in quarters,
+and each of them again with a third for the page's own machines. All begin alike; then their probabilities are
+averaged with weights that fall with the log loss of all answers known so far (the Bayesian mixture, or Hedge
+with a rate of 1), and after every step a small share of the weight is dealt out anew, so that a blend that
+was wrong for long may come back (Herbster and Warmuth 1998).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from recrawl.model import Bools, Floats, Ints
 _SURE = 0.995
 _DEALT = 0.02  # of the weight, after every step
 _QUARTERS = (0.25, 0.5, 0.75, 1.0)
-_THIRDS = (1.0 / 3.0, 2.0 / 3.0)
+_OWN = 1.0 / 3.0
 
 
 def odds(p: Floats) -> Floats:
@@ -31,22 +32,15 @@ def blends(line: Floats, trees: Floats, own: Floats) -> Floats:
     """Probabilities by each blend of the log odds of the line, of the trees (of few of them, of more …) and
     of the page's own machines; (n_blends, *line.shape)."""
     pooled = [line, *(share * some + (1.0 - share) * line for some in trees for share in _QUARTERS)]
-    mixed = [share * own + (1.0 - share) * one for one in pooled for share in _THIRDS]
-    return chances(np.stack([*pooled, *mixed, own]))
+    return chances(np.stack([*pooled, *(_OWN * own + (1.0 - _OWN) * one for one in pooled)]))
 
 
-def evenly(n_blends: int) -> Floats:
-    return np.full(n_blends, 1.0 / max(n_blends, 1))
-
-
-def blended(
-    p: Floats, so: Bools, known: Bools, at: Ints, ahead: int, weight: Floats
-) -> tuple[Floats, Floats]:
-    """What all blends say together at the steps `at`, and their weights once all answers are known. `p` is
-    (n_blends, n_pages, len(at)); at each step only answers count that had come to be known. `weight` is what
-    blends begin with."""
+def blended(p: Floats, so: Bools, known: Bools, at: Ints, ahead: int) -> Floats:
+    """What all blends say together at the steps `at`. `p` is (n_blends, n_pages, len(at)); at each step only
+    answers count that had come to be known."""
     loss = -np.log(np.where(so, p, 1.0 - p))
     loss = np.where(known, loss, 0.0).sum(axis=1)
+    weight = np.full(len(p), 1.0 / len(p))
     said = np.empty(so.shape)
     n_heard = 0
     for place, t in enumerate(at.tolist()):
@@ -54,9 +48,7 @@ def blended(
             weight = _moved(weight, loss[:, n_heard])
             n_heard += 1
         said[:, place] = np.tensordot(weight, p[:, :, place], axes=1)
-    for rest in range(n_heard, len(at)):
-        weight = _moved(weight, loss[:, rest])
-    return said, weight
+    return said
 
 
 def _moved(weight: Floats, loss: Floats) -> Floats:

@@ -22,7 +22,7 @@ import numpy as np
 from recrawl.errors import BadInputError
 from recrawl.learn.experts.calibration import curve
 from recrawl.learn.experts.margins import alone
-from recrawl.learn.experts.pooled import asked_of_all, weighed
+from recrawl.learn.experts.pooled import asked_of_all
 from recrawl.learn.experts.stacks import together
 from recrawl.learn.experts.tasks import Foretold, Task, Tuning, calibrated
 from recrawl.learn.features.content import frequency
@@ -56,7 +56,8 @@ def foretold(
         tuning = tuned(name, task, int(at[0])) if tuning is None else tuning
         if name == "ours":
             own = foretold(_OWN, task, at, tuning=tuning.own).p
-            yes, said = None, asked_of_all(task, at, own, tuning)
+            known = task.known[task.pages][:, at]
+            yes, said = None, asked_of_all(task, task.pages, at, known, own)
         else:
             all_yes, all_said = _said(
                 name, task, task.pages, at, task.n_train, [(tuning.c, tuning.coef0)], heard
@@ -70,7 +71,7 @@ def foretold(
 
 def tuned(name: str, task: Task, t: int) -> Tuning:
     """What a learner chooses before it foretells from step t on, from what is known then: C and the kernel's
-    constant, or what blends weigh."""
+    constant, for the experts also where `ours` asks them."""
     _check(name, task, np.array([t]))
     if name in _RATES:
         return Tuning()
@@ -85,8 +86,8 @@ def tuned(name: str, task: Task, t: int) -> Tuning:
     own = Tuning(c=_GRID[best][0], coef0=_GRID[best][1], said=said[best][known], so=so[known])
     if name != "ours" or not known.any():
         return own
-    ours, weight = weighed(task, pages, at, known, curve(own.said, own.so).of(said[best]))
-    return Tuning(own=own, said=ours[known], so=so[known], weight=weight)
+    ours = asked_of_all(task, pages, at, known, curve(own.said, own.so).of(said[best]), anew=False)
+    return Tuning(own=own, said=ours[known], so=so[known])
 
 
 def _rates(name: str, task: Task, at: Ints) -> Foretold:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from recrawl.errors import BadInputError
-from recrawl.learn.experts.blends import blended, blends, evenly, odds
+from recrawl.learn.experts.blends import blended, blends, odds
 from recrawl.learn.experts.ridge import Ridge, drawn_through
 from recrawl.learn.experts.signs import Singles, signs
-from recrawl.learn.experts.tasks import Task, Tuning
+from recrawl.learn.experts.tasks import Task
 from recrawl.model import Bools, Floats, Ints
 
 _EVERY = 10  # steps: so long models are used at least
@@ -32,28 +32,16 @@ _N_CLASSES = 63
 _STAGES = (20, 50, 100, 150)  # numbers of trees that are blended
 
 
-def asked_of_all(task: Task, at: Ints, own: Floats, tuning: Tuning) -> Floats:
-    """Half the log odds of each page of the task at each step, which is how margins are spread. `own` are the
-    probabilities by the pages' own machines."""
-    if not len(task.pages):
+def asked_of_all(task: Task, pages: Ints, at: Ints, known: Bools, own: Floats, anew: bool = True) -> Floats:
+    """Half the log odds of some pages at each step, which is how margins are spread. `own` are the
+    probabilities by the pages' own machines. Models are made at the first step, and `anew` later on."""
+    if not len(pages):
         return np.empty((0, len(at)))
-    line, trees = _said(task, signs(task), task.pages, at)
-    p = blends(line, trees, odds(own))
-    weight = tuning.weight if len(tuning.weight) else evenly(len(p))
-    so, known = task.outcome[task.pages][:, at], task.known[task.pages][:, at]
-    return 0.5 * odds(blended(p, so, known, at, task.ahead, weight)[0])
+    p = blends(*_said(task, signs(task), pages, at, anew), odds(own))
+    return 0.5 * odds(blended(p, task.outcome[pages][:, at], known, at, task.ahead))
 
 
-def weighed(task: Task, pages: Ints, at: Ints, known: Bools, own: Floats) -> tuple[Floats, Floats]:
-    """What is said of some pages at steps that were held out, whose outcome is known; and what blends weigh
-    after that. Models know what is known at the first of these steps."""
-    line, trees = _said(task, signs(task), pages, at, anew=False)
-    p = blends(line, trees, odds(own))
-    said, weight = blended(p, task.outcome[pages][:, at], known, at, task.ahead, evenly(len(p)))
-    return 0.5 * odds(said), weight
-
-
-def _said(task: Task, columns: Singles, pages: Ints, at: Ints, anew: bool = True) -> tuple[Floats, Floats]:
+def _said(task: Task, columns: Singles, pages: Ints, at: Ints, anew: bool) -> tuple[Floats, Floats]:
     """The log odds by the line, and by each number of trees."""
     line, trees = np.empty((len(pages), len(at))), np.empty((len(_STAGES), len(pages), len(at)))
     rng = np.random.default_rng(task.seed)

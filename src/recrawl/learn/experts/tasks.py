@@ -131,14 +131,13 @@ class Foretold:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
     """What was chosen on a training window, and what was said and what came there. `ours` has that of its
-    pages' own machines (`own`), and what its blends weigh."""
+    pages' own machines too."""
 
     c: float = 1.0
     coef0: float = 1.0
     said: Floats = field(default_factory=lambda: np.empty(0))
     so: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
     own: Tuning | None = None
-    weight: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def calibrated(task: Task, at: Ints, said: Floats, held: tuple[Floats, Bools], way: str) -> Floats:

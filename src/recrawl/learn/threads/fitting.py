@@ -104,7 +104,7 @@ def _climb(rate: Floats, due: Floats, n_before: Floats, weight: Floats, n_rounds
             for j in range(n):
                 total += rate[i, j] * weight[j]
             for j in range(n):
-                share[j] += rate[i, j] / total
+                share[j] += rate[i, j] / max(total, 1e-300)
         weight = (weight * share + n_before) / due
     return weight
 

@@ -186,7 +186,8 @@ def _beside(
         apart = [
             i for i in block if elements[i].n_own and named[i][: len(body)] != body and not elements[i].time
         ]
-        rows = (line(elements[i].node) for i in apart if elements[i].n_said <= 2 * _MOST_NAME)
+        some = (i for i in apart if elements[i].n_said <= 2 * _MOST_NAME)
+        rows = (row for i in some for row in lines(elements[i].node)[:1])
         found.append(next((row for row in rows if len(row) <= _MOST_NAME and not idle(row)), ""))
     return found if all(found) and len(set(found)) > 1 else [""] * len(blocks)
 
