@@ -9,7 +9,7 @@ import pytest
 
 from recrawl.errors import BadInputError
 from recrawl.learn.threads.board import Threads
-from recrawl.learn.threads.fitting import fitted, halves, likely_shape
+from recrawl.learn.threads.fitting import by_board, fitted, halves, likely_shape
 from recrawl.learn.threads.hawkes import ANSWERED, DECAY, GRID_S, KEPT, N_MEMORIES, Hawkes, excited
 from recrawl.learn.threads.profile import EVEN, HOUR_S, N_HOURS, WEEK_S, own_at, profile, real_at
 from recrawl.learn.threads.sparks import heat, sparks
@@ -163,6 +163,16 @@ def test_a_thread_goes_by_figures_of_others_alone() -> None:
     assert np.array_equal(before[of[7]].weight, after[of[7]].weight)
     assert not all(np.array_equal(a.weight, b.weight) for a, b in zip(before, after, strict=True))
     assert len(before) == 4
+
+
+def test_every_board_has_its_own_figures_leaning_on_all() -> None:
+    times, boards = bursty(12, seed=5), [7 if i % 2 else 3 for i in range(12)]
+    threads = board(times, boards)
+    figures, of = by_board(threads)
+    assert of.tolist() == [i % 2 for i in range(12)]
+    for number, found in enumerate(figures):
+        alone = fitted(threads.pick(np.flatnonzero(of == number)), fitted(threads))
+        assert np.array_equal(found.weight, alone.weight)
 
 
 def test_threads_without_answers_teach_nothing_and_that_is_said() -> None:

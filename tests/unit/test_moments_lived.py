@@ -129,7 +129,6 @@ def test_an_edit_is_a_change_without_a_moment() -> None:
         (SINCE - 30.0, nextafter(SINCE, NOW)),  # told to the minute
         (NOW + 20.0, NOW),  # by a clock that is ahead of ours
         (SINCE - DAY_S, None),  # let through late, or told wrongly
-        (NOW + DAY_S, None),
     ],
 )
 def test_what_is_new_was_said_in_the_gap_or_nobody_knows_when(said_at: float, moment: float | None) -> None:
@@ -138,31 +137,63 @@ def test_what_is_new_was_said_in_the_gap_or_nobody_knows_when(said_at: float, mo
     assert visit.moments == tuple(sorted({sure} if moment is None else {sure, moment}))
 
 
+def test_where_nobody_knows_when_the_newest_was_said_there_are_no_moments() -> None:
+    """Else everything after the newest that is known would be taken for silence."""
+    said_at = NOW + 3_600.0
+    old = [NOW - 90 * DAY_S, NOW - 60 * DAY_S, NOW - 50 * DAY_S, NOW - 40 * DAY_S]
+    first = looked(page([*old, said_at])).visit
+    assert (first.moments, first.evidence) == ((), "the first copy")
+    later = looked(page([*old, NOW - 600.0, said_at]), page(old)).visit
+    assert (later.changed, later.moments, isnan(later.event_at)) == (Changed.YES, (), True)
+
+
+def test_a_post_without_a_time_hides_none_of_those_it_stands_between() -> None:
+    times = [NOW - 90 * DAY_S, NOW + DAY_S, NOW - 3 * DAY_S]
+    assert looked(page(times)).visit.moments == (times[0], times[2])
+    # Where the newest stand first, or nothing tells in which order they stand, it may be the newest.
+    assert looked(page([NOW + DAY_S, NOW - 3 * DAY_S])).visit.moments == ()
+    assert looked(page([NOW + DAY_S, NOW - 3 * DAY_S, NOW - 90 * DAY_S])).visit.moments == ()
+
+
+def leaf(number: int, times: Sequence[float]) -> threads.Page:
+    """One page of four of a thread in XenForo's markup."""
+    items = "".join(
+        f'<article class="message" data-author="Ada" data-content="post-{10 * number + i}">'
+        f'<time datetime="{datetime.fromtimestamp(at, UTC).isoformat()}">then</time>'
+        f'<div class="bbWrapper">Words of {number}, {i}.</div></article>'
+        for i, at in enumerate(times)
+    )
+    nav = "".join(
+        f'<li class="pageNav-page{" pageNav-page--current" if p == number else ""}">'
+        f'<a href="http://forum.example/t/7/page-{p}">{p}</a></li>'
+        for p in (1, 2, 3, 4)
+    )
+    body = f'<html id="XF"><body><ul class="pageNav-main">{nav}</ul>{items}</body></html>'.encode()
+    address = f"http://forum.example/t/7/page-{number}"
+    return threads.Page(url=address, body=body, media_type="text/html", charset="utf-8")
+
+
+def on_pages(*pages: tuple[int, Sequence[float]]) -> tuple[float, ...]:
+    """The moments of a first visit that sees these pages, by number and times."""
+    media_type, body = threads.bundled([leaf(number, times) for number, times in pages])
+    return looked(body, media_type=media_type).visit.moments
+
+
 def test_of_pages_that_were_left_out_nobody_knows_the_moments() -> None:
     """Of a long thread a first visit sees the first page and the last."""
+    times = {n: [NOW - (50 - 10 * n - i) * DAY_S for i in range(3)] for n in (1, 2, 3, 4)}
+    assert on_pages((1, times[1]), (3, times[3]), (4, times[4])) == (*times[3], *times[4])
+    assert on_pages((1, times[1]), (2, times[2]), (3, times[3])) == (*times[1], *times[2], *times[3])
 
-    def leaf(number: int) -> threads.Page:
-        times = [NOW - (50 - 10 * number - i) * DAY_S for i in range(3)]
-        items = "".join(
-            f'<article class="message" data-author="Ada" data-content="post-{10 * number + i}">'
-            f'<time datetime="{datetime.fromtimestamp(at, UTC).isoformat()}">then</time>'
-            f'<div class="bbWrapper">Words of {number}, {i}.</div></article>'
-            for i, at in enumerate(times)
-        )
-        nav = "".join(
-            f'<li class="pageNav-page{" pageNav-page--current" if p == number else ""}">'
-            f'<a href="http://forum.example/t/7/page-{p}">{p}</a></li>'
-            for p in (1, 2, 3, 4)
-        )
-        body = f'<html id="XF"><body><ul class="pageNav-main">{nav}</ul>{items}</body></html>'.encode()
-        address = f"http://forum.example/t/7/page-{number}"
-        return threads.Page(url=address, body=body, media_type="text/html", charset="utf-8")
 
-    for numbers, n_known in (((1, 3, 4), 6), ((1, 2, 3), 9)):
-        media_type, body = threads.bundled([leaf(number) for number in numbers])
-        visit = looked(body, media_type=media_type).visit
-        assert len(visit.moments) == n_known
-        assert visit.moments[-1] == NOW - (48 - 10 * numbers[-1]) * DAY_S
+def test_the_last_pages_tell_of_moments_or_none_do() -> None:
+    """Else a thread whose newest posts have no time would seem to have ended on its first page."""
+    before = [NOW - 90 * DAY_S, NOW - 80 * DAY_S]
+    ahead = [NOW + DAY_S, NOW + 2 * DAY_S]
+    assert on_pages((1, before), (3, [NOW - DAY_S, NOW - 60.0]), (4, ahead)) == ()
+    assert on_pages((1, before), (4, ahead)) == ()
+    # The newest first: what follows on them was left out.
+    assert on_pages((1, [NOW - 60.0, NOW - DAY_S]), (4, before[::-1])) == ()
 
 
 def test_a_visit_that_did_not_come_to_the_end_tells_of_no_moments() -> None:

@@ -15,10 +15,14 @@ from recrawl.corpora.making import make
 from recrawl.errors import BadSettingError
 from recrawl.evaluate.report.tan import page_of, table
 from recrawl.evaluate.report.threads import findings
+from recrawl.evaluate.tan import experiment
 from recrawl.evaluate.tan.ask import Ask, asked
-from recrawl.evaluate.tan.experiment import evaluate
 from recrawl.evaluate.tan.results import DIRECT, LIMIT, OURS, SQRT, Tan
+from recrawl.learn.threads.board import Threads
+from recrawl.learn.threads.fitting import by_board
+from recrawl.learn.threads.hawkes import Hawkes
 from recrawl.learn.threads.models import MODELS
+from recrawl.model import Ints
 
 KEYS = {
     "model", "mape", "pr_miss", "pr_fa", "pr_error", "p_miss_norm", "p_fa_norm", "p_error_norm",
@@ -27,14 +31,28 @@ KEYS = {
 
 
 @pytest.fixture(scope="module")
-def result() -> Tan:
+def run() -> tuple[Tan, list[Threads]]:
+    """Also what was learned from."""
+    learned: list[Threads] = []
+
+    def heard(threads: Threads) -> tuple[tuple[Hawkes, ...], Ints]:
+        learned.append(threads)
+        return by_board(threads)
+
     shares: list[float] = []
     ask = Ask(least=30, most=60, budgets=(0.5, 1.0))
     corpus = builtin("threads", n_resources=100)
-    found = evaluate("board", corpus, ask, lambda share, _what: shares.append(share))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment, "by_board", heard)
+        found = experiment.evaluate("board", corpus, ask, lambda share, _what: shares.append(share))
     assert shares == sorted(shares)
     assert 0.0 <= shares[0] < shares[-1] <= 1.0
-    return found
+    return found, learned
+
+
+@pytest.fixture(scope="module")
+def result(run: tuple[Tan, list[Threads]]) -> Tan:
+    return run[0]
 
 
 def test_every_model_of_the_paper_has_a_row_and_ours_stands_beside_it_with_as_many_visits(
@@ -42,7 +60,7 @@ def test_every_model_of_the_paper_has_a_row_and_ours_stands_beside_it_with_as_ma
 ) -> None:
     assert [row.model for row in result.own] == list(MODELS)
     for row in result.own:
-        for model in (OURS, DIRECT):
+        for model in (OURS, DIRECT, SQRT):
             other = result.beside(row, model)
             assert other is not None
             assert other.visits_per_post == pytest.approx(row.visits_per_post, rel=0.05)
@@ -52,13 +70,38 @@ def test_the_document_has_what_readers_were_promised(result: Tan) -> None:
     said = json.loads(json.dumps(result.document(), allow_nan=False))
     assert (said["corpus"], said["threads"]) == ("board", result.n_threads)
     assert all(set(row) >= KEYS for row in said["rows"])
-    assert {row["model"] for row in said["rows"]} == {*MODELS, OURS, DIRECT}
+    assert [row["model"] for row in said["rows"]] == [*MODELS, OURS, DIRECT, SQRT]  # each once
+    assert all(row["mape"] > 0.0 for row in said["rows"])
     assert {(row["visits_per_post"], row["model"]) for row in said["equal_visits"]} == {
         (budget, model) for budget in (0.5, 1.0) for model in (OURS, DIRECT, SQRT, *MODELS, LIMIT)
     }
     assert said["paper"]["table"][0]["visits"] == 545.371
     sides = {(one["what"], one["one"], one["other"]) for one in said["tests"]}
     assert {("t_score_min", OURS, SQRT), ("pr_error", OURS, "svr"), ("p_error_norm", DIRECT, "sgd")} <= sides
+
+
+def test_in_the_document_ours_has_as_many_visits_as_the_best_of_the_paper(result: Tan) -> None:
+    """A fixed rate takes more visits than any model that predicts gaps, and is not among them."""
+    said = result.document()
+    rows = {row["model"]: row for row in said["rows"]}
+    told = [rows[model] for model in MODELS if model != "fixed"]
+    best = min(told, key=lambda row: row["t_score_min"])
+    for model in (OURS, DIRECT, SQRT):
+        assert rows[model]["beside"] == best["model"]
+        assert rows[model]["visits"] == pytest.approx(best["visits"], rel=0.05)
+        assert rows[model] in said["beside"]
+    assert [(row["beside"], row["model"]) for row in said["beside"]] == [
+        (model, other) for model in MODELS for other in (OURS, DIRECT, SQRT)
+    ]
+    assert all(rows[model]["beside"] is None for model in MODELS)
+
+
+def test_ours_learns_from_the_first_part_of_each_thread_and_from_no_more(
+    run: tuple[Tan, list[Threads]],
+) -> None:
+    result, (learned,) = run
+    n_posts = learned.n_posts + result.posts
+    assert np.array_equal(learned.n_posts, (result.ask.train * n_posts).astype(np.int64))
 
 
 def test_all_models_get_equal_visits_and_nobody_is_below_the_limit(result: Tan) -> None:
@@ -151,5 +194,4 @@ def test_a_corpus_without_such_threads_ends_with_what_to_do() -> None:
 def test_figures_of_all_threads_are_counted_once(result: Tan) -> None:
     row = result.own[0]
     assert np.array_equal(row.figures.posts, result.posts)
-    assert row.mape is not None
     assert len(row.mape) == result.n_threads

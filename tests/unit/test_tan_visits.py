@@ -6,19 +6,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recrawl.evaluate.tan.aiming import aimed, lives_s
+from recrawl.evaluate.tan.aiming import aimed, lives_s, posts_to_come
 from recrawl.evaluate.tan.catching import caught
 from recrawl.evaluate.tan.curved import curved
 from recrawl.evaluate.tan.following import paced
+from recrawl.evaluate.tan.foreseen import mean_gaps_s, median_gaps_s
 from recrawl.evaluate.tan.measures import Watched
 from recrawl.evaluate.tan.paired import lower_by, mean
 from recrawl.evaluate.tan.pricing import priced
 from recrawl.evaluate.tan.visiting import Mind, minded
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.curves import N_CELLS, CurveForecasts
-from recrawl.learn.threads.fitting import fitted
-from recrawl.learn.threads.hawkes import DECAY, Hawkes
-from recrawl.learn.threads.profile import EVEN
+from recrawl.learn.threads.fitting import by_board, fitted
+from recrawl.learn.threads.hawkes import DECAY, GRID_S, Hawkes
+from recrawl.learn.threads.profile import EVEN, own_at
 from recrawl.model import DAY_S, Floats, Ints
 
 HOUR_S = 3_600.0
@@ -72,7 +73,7 @@ def test_in_a_thread_without_an_end_visits_are_to_find_something() -> None:
     threads, n_train = quiet_thread()
     weight, shape = np.full(len(DECAY), 0.08), 2.0
     known = minded(threads, [Hawkes(weight, weight, shape, EVEN)], np.zeros(1, dtype=np.int64))
-    found = caught(threads, n_train, known, np.array([np.inf]), 0.75, 0.3)
+    found = caught(threads, n_train, known, np.array([np.inf]), 10.0, 0.3)
     assert len(found.visit_at) == 3
     since_s = np.concatenate([[0.0], found.visit_at[:-1] - HOUR_S])
     for since, t in zip(since_s, waits_s(found, HOUR_S), strict=True):
@@ -89,11 +90,11 @@ def test_the_dearer_the_fewer_visits(board: tuple[Threads, Ints], mind: Mind) ->
     life_s = lives_s(threads, n_train, 0.75)
     for few, many in [
         (
-            caught(threads, n_train, mind, life_s, 0.75, 0.6),
-            caught(threads, n_train, mind, life_s, 0.75, 0.2),
+            caught(threads, n_train, mind, life_s, 10.0, 0.6),
+            caught(threads, n_train, mind, life_s, 10.0, 0.2),
         ),
-        (aimed(threads, n_train, mind, life_s, 0.75, 50.0), aimed(threads, n_train, mind, life_s, 0.75, 2.0)),
-        (aimed(threads, n_train, mind, life_s, 0.75, 1.0), aimed(threads, n_train, mind, life_s, 0.75, 0.1)),
+        (aimed(threads, n_train, mind, life_s, 10.0, 50.0), aimed(threads, n_train, mind, life_s, 10.0, 2.0)),
+        (aimed(threads, n_train, mind, life_s, 10.0, 1.0), aimed(threads, n_train, mind, life_s, 10.0, 0.1)),
     ]:
         assert 0 < few.n_visits.sum() < many.n_visits.sum()
         assert (few.visit_at <= np.repeat(few.end_at, few.n_visits)).all()
@@ -102,7 +103,7 @@ def test_the_dearer_the_fewer_visits(board: tuple[Threads, Ints], mind: Mind) ->
 def test_more_visits_find_something_than_at_a_fixed_rate(board: tuple[Threads, Ints], mind: Mind) -> None:
     threads, n_train = board
     n_visits, life_s = 120.0, np.full(threads.n, np.inf)
-    ours = priced(lambda price: caught(threads, n_train, mind, life_s, 0.75, price), n_visits, 0.5)
+    ours = priced(lambda price: caught(threads, n_train, mind, life_s, 10.0, price), n_visits, 0.5)
     even = priced(lambda gap_s: paced(threads, n_train, gap_s), n_visits, DAY_S)
     assert ours.n_visits.sum() <= even.n_visits.sum()
     assert _n_telling(ours) > 1.1 * _n_telling(even)
@@ -124,7 +125,7 @@ def test_the_shorter_a_thread_lives_the_more_its_delays_count() -> None:
     weight = np.full(len(DECAY), 0.08)
     known = minded(threads, [Hawkes(weight, weight, 2.0, EVEN)], np.zeros(1, dtype=np.int64))
     short, long = (
-        caught(threads, n_train, known, np.array([days * DAY_S]), 0.99, 0.3) for days in (1.0, 3_650.0)
+        caught(threads, n_train, known, np.array([days * DAY_S]), 0.1, 0.3) for days in (1.0, 3_650.0)
     )
     assert short.n_visits.sum() > long.n_visits.sum() >= 3
 
@@ -137,6 +138,75 @@ def test_a_thread_lives_on_as_long_for_its_age_as_threads_did_before() -> None:
     assert lives_s(threads, np.full(3, 8), 0.75) == pytest.approx(2.8 * steps_s)
 
 
+def test_posts_to_come_are_those_of_the_last_part_of_what_is_known() -> None:
+    """After six of eight there were two more, after nine of twelve three."""
+    assert posts_to_come(np.array([8, 12]), 0.75) == 2.5
+
+
+def test_how_many_posts_are_known_says_nothing_about_how_many_will_come() -> None:
+    """Two threads of which the same is expected, but one is longer: its visits are no rarer for that. In the
+    experiment the number of known posts tells exactly how many are to come."""
+    posts: Floats = 1e9 + np.arange(41.0) * HOUR_S
+    threads, n_train = threads_of([posts, posts[20:]]), np.array([30, 10])
+    weight = np.full(len(DECAY), 0.1)
+    known = minded(threads, [Hawkes(weight, weight, 2.0, EVEN)], np.zeros(2, dtype=np.int64))
+    long = np.arange(41)
+    alike = np.concatenate([long, long[20:]])  # each post of the shorter one is as its twin
+    known = known._replace(rate=known.rate[alike], said=known.said[alike], due=known.due[alike])
+    life_s, n_posts = np.full(2, DAY_S), posts_to_come(n_train, 0.75)
+    for found in (
+        aimed(threads, n_train, known, life_s, n_posts, 0.5),
+        caught(threads, n_train, known, life_s, n_posts, 0.3),
+    ):
+        visits = np.split(found.visit_at, found.visit_bounds[1:-1])
+        assert len(visits[0]) > 0
+        assert np.array_equal(visits[0], visits[1])
+
+
+def test_the_gap_that_is_foreseen_is_as_likely_as_not_to_be_longer() -> None:
+    """Summed up as above; in a busy week's own time, and where all threads are alike too."""
+    threads, _ = quiet_thread()
+    weight = np.full(len(DECAY), 0.3)
+    busy = np.where(np.arange(len(EVEN)) % 24 < 12, 1.5, 0.5)
+    for shape in (2.0, np.inf):
+        known = minded(threads, [Hawkes(weight, weight, shape, busy)], np.zeros(1, dtype=np.int64))
+        gap_s = median_gaps_s(threads, known)
+        t = own_at(threads.at + gap_s, busy) - known.own
+        total = (known.rate / DECAY * -np.expm1(-DECAY * t[:, None])).sum(axis=1)
+        before = shape + known.due
+        alive = np.exp(-total) if shape == np.inf else (before / (before + total)) ** (shape + known.said)
+        assert alive == pytest.approx(0.5, rel=1e-4)
+
+
+def test_the_gap_that_is_foreseen_goes_by_posts_so_far(board: tuple[Threads, Ints]) -> None:
+    threads, n_train = board
+    later = threads_of(
+        [
+            np.concatenate([posts[:n], posts[n:] + DAY_S])
+            for n, i in zip(n_train, range(threads.n), strict=True)
+            for posts in [threads.at[threads.bounds[i] : threads.bounds[i + 1]]]
+        ]
+    )
+    known = threads.place < np.repeat(n_train, threads.n_posts)
+    found = []
+    for one in (threads, later):
+        mind = minded(one, *by_board(one.first(n_train)))
+        found.append(np.array([median_gaps_s(one, mind), mean_gaps_s(one)])[:, known])
+    assert np.array_equal(found[0], found[1])
+
+
+def test_a_thread_that_is_likely_to_stay_silent_has_the_longest_gap() -> None:
+    threads, _ = quiet_thread()
+    weight = np.full(len(DECAY), 1e-3)
+    known = minded(threads, [Hawkes(weight, weight, np.inf, EVEN)], np.zeros(1, dtype=np.int64))
+    assert median_gaps_s(threads, known) == pytest.approx(GRID_S[-1])
+
+
+def test_at_the_rate_so_far_gaps_are_the_age_over_the_posts() -> None:
+    threads, _ = quiet_thread()
+    assert mean_gaps_s(threads).tolist() == [60.0, HOUR_S / 2.0, 365 * DAY_S / 3.0]
+
+
 def test_the_fewer_visits_the_more_of_them_go_to_threads_that_will_not_live_long() -> None:
     """Two threads that are alike, but that one is expected to live on for longer."""
     posts: Floats = 1e9 + np.arange(41.0) * HOUR_S
@@ -144,8 +214,8 @@ def test_the_fewer_visits_the_more_of_them_go_to_threads_that_will_not_live_long
     weight = np.full(len(DECAY), 0.1)
     known = minded(threads, [Hawkes(weight, weight, 2.0, EVEN)], np.zeros(2, dtype=np.int64))
     life_s = np.array([1.0, 9.0]) * DAY_S
-    cheap = aimed(threads, n_train, known, life_s, 0.75, 0.5).n_visits
-    dear = aimed(threads, n_train, known, life_s, 0.75, 4.0).n_visits
+    cheap = aimed(threads, n_train, known, life_s, 10.0, 0.5).n_visits
+    dear = aimed(threads, n_train, known, life_s, 10.0, 4.0).n_visits
     assert cheap[0] == cheap[1] > dear[0] > dear[1]
 
 

@@ -187,6 +187,56 @@ def test_another_host_is_not_asked_whoever_says_that_the_thread_goes_on_there(
     assert forum.pages_asked == [1]
 
 
+AWAY = "http://other.example/threads/7/page-{}"
+
+
+def taken_away(page: int, n_pages: int) -> Fetch:
+    """A page whose address is the forum's, and which is redirected to another host."""
+    first = 5 * (page - 1)
+    hops = (Hop(url=url(page), status=302, location=AWAY.format(page)),)
+    body = page_of(range(first, first + 5), page=page, n_pages=n_pages)
+    return answered(body, at=AWAY.format(page), hops=hops)
+
+
+def test_a_further_page_that_is_redirected_to_another_host_does_not_take_the_thread_over() -> None:
+    forum = Forum(15, answers={url(2): taken_away(2, 3)})
+    fetch = visited(forum, resumed(1))
+    assert (fetch.url, fetch.body, forum.pages_asked) == (THREAD, forum.body(1), [1, 2])
+    assert fetch.failure is not None
+    assert (fetch.failure.reason, "another host" in fetch.failure.detail) == ("paging", True)
+    long = Forum(5 * 50, answers={url(50): taken_away(50, 50)})
+    assert visited(long).url == url(observed.MAX_PAGES)
+
+
+def test_where_the_page_where_it_stopped_has_left_its_host_the_thread_is_read_from_its_address() -> None:
+    forum = Forum(15, answers={url(3): taken_away(3, 3)})
+    fetch = visited(forum, resumed(3))
+    assert fetch.url == url(2)
+    assert fetch.failure is not None
+    new = f"{THREAD.replace('forum', 'moved')}"
+    hops = (Hop(url=THREAD, status=301, location=new),)
+    moved = answered(page_of(range(3), page=1, n_pages=1), at=new, hops=hops)
+    fetch = visited(Forum(0, answers={THREAD: moved, url(3): taken_away(3, 3)}), resumed(3))
+    assert (fetch.url, fetch.hops, fetch.failure) == (new, hops, None)
+
+
+def test_a_further_page_without_posts_is_no_end_of_the_thread() -> None:
+    down = answered(b"<html><body>Down for maintenance</body></html>", at=url(3))
+    forum = Forum(15, etag=True, answers={url(3): down})
+    fetch = visited(forum, resumed(2))
+    assert (fetch.url, numbers(fetch), fetch.header("etag")) == (url(2), list(range(5, 10)), None)
+    assert fetch.failure is not None
+    assert (fetch.failure.reason, "no posts" in fetch.failure.detail) == ("paging", True)
+    del forum.answers[url(3)]
+    assert visited(forum, resumed(2)).failure is None
+
+
+def test_a_first_visit_asks_for_no_page_twice() -> None:
+    forum = Forum(23)
+    assert numbers(visited(forum)) == list(range(23))
+    assert sorted(forum.pages_asked) == [1, 2, 3, 4, 5]
+
+
 def test_a_page_without_posts_leads_nowhere() -> None:
     wall = f'<html><body>Sign in <a rel="next" href="{url(2)}">Next</a></body></html>'.encode()
     forum = Forum(10, answers={THREAD: answered(wall)})

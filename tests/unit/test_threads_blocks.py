@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isnan
 
 import pytest
 from tests.unit.discussions import AT, POSTS, ROOT, day, messy
@@ -135,6 +136,33 @@ def test_an_edit_that_the_page_tells_of_is_no_second_time_of_the_post() -> None:
     assert [(post.at, post.edited_at) for post in posts] == [
         (day(i, 10).timestamp(), day(i, 11).timestamp()) for i in range(1, 4)
     ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Edited it yesterday",
+        "Modified my car yesterday",
+        "Editing is what I did 3 days ago",
+        "Edited it <b>yesterday</b>",
+    ],
+)
+@pytest.mark.parametrize("body", ["<p>{}</p>", '<div class="b">{}</div>', '<div class="b"><p>{}</p></div>'])
+@pytest.mark.parametrize("note", ["", "<small>Edited 2 hours ago</small>"])
+def test_what_somebody_says_of_editing_is_no_note_of_an_edit(words: str, body: str, note: str) -> None:
+    rows = "".join(
+        f'<div class="c" id="c{i}"><b>u{i}</b> <i>Feb {i}, 2026 10:00</i>{body.format(one)}{note}</div>'
+        for i, one in enumerate(("Some words of it.", words, "And others, which are longer."), 1)
+    )
+    posts = read(f"<html><body>{rows}</body></html>").posts
+    plain = words.replace("<b>", "").replace("</b>", "")
+    assert [post.text.split("\n")[0] for post in posts] == [
+        "Some words of it.",
+        plain,
+        "And others, which are longer.",
+    ]
+    assert [post.at for post in posts] == [day(i, 10).timestamp() for i in range(1, 4)]
+    assert note or all(isnan(post.edited_at) for post in posts)
 
 
 def test_what_repeats_counts_where_a_page_tells_of_its_first_post_only() -> None:

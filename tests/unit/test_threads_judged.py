@@ -269,6 +269,22 @@ def test_posts_of_a_page_behind_which_the_thread_ends_now_are_gone() -> None:
     assert THREAD.compare(before, more).changed is Changed.NO
 
 
+def test_a_page_without_a_number_that_led_on_and_no_longer_does_is_the_end() -> None:
+    def bare(posts: tuple[Said, ...], number: int, *, more: bool) -> Page:
+        link = f'<link rel="next" href="pg{number + 1}.html">' if more else ""
+        body = messy(posts).replace(b"<body>", f"<body>{link}".encode(), 1)
+        return Page(url=f"{ROOT}/pg{number}.html", body=body, media_type="text/html", charset="utf-8")
+
+    before = several(bare(LONG[:5], 1, more=True), bare(LONG[5:8], 2, more=False))
+    verdict = THREAD.compare(before, several(bare(LONG[:5], 1, more=False)))
+    assert verdict.evidence.startswith("3 gone: ")
+    moved = several(bare((*LONG[:5], LONG[6]), 1, more=False))
+    assert THREAD.compare(before, moved).evidence.startswith("2 gone: ")
+    # One that was not looked at now, and one that never led on, tell nothing.
+    assert THREAD.compare(before, several(bare(LONG[:5], 1, more=True))).changed is Changed.NO
+    assert THREAD.compare(before, several(bare(LONG[5:8], 2, more=False))).changed is Changed.NO
+
+
 def test_what_is_said_on_an_earlier_page_after_the_later_ones_were_removed_is_new() -> None:
     before = several(page(LONG[10:12], 3, 3))
     after = several(page(LONG[:5], 1, 2), page((*LONG[5:9], LONG[12]), 2, 2))

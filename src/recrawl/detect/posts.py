@@ -112,11 +112,15 @@ def _missing(before: Threadful, after: Threadful) -> Iterator[Post]:
     falling = _falling([post for leaf in before.leaves for post in leaf.posts])
     pages = {leaf.url: leaf for leaf in after.leaves}
     numbers = {leaf.number for leaf in after.leaves}
-    end = 0 if after.leaves[-1].next_url else after.leaves[-1].number
+    last = after.leaves[-1]
+    end = 0 if last.next_url else last.number
+    ended = False
     for leaf in before.leaves:
-        if 0 < end < leaf.number:  # the thread ends before that page now
+        if ended or 0 < end < leaf.number:  # the thread ends before that page now
             yield from (post for post in leaf.posts if post.key not in after.posts)
             continue
+        # Not all pages have a number; one that led on, and no longer does, is the end all the same.
+        ended = leaf.url == last.url and bool(leaf.next_url) and not last.next_url
         now = pages.get(leaf.url)
         if now is None:
             continue

@@ -1,11 +1,12 @@
 """When things were said that a visit found, where it finds out.
 
-Nothing is told of moments where a visit did not come to the end of a thread: somebody may have spoken since.
+That nobody spoke after the newest moment is learned too. So nothing is told of moments where somebody may
+have: where a visit did not come to the end of a thread, or found posts whose time it does not know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -42,24 +43,37 @@ def with_past(visit: Visit, detector: Detector, after: Snapshot, fetch: Fetch) -
 
 def _moments(posts: Sequence[Post], since_at: float, at: float) -> tuple[float, ...]:
     """Within `(since_at, at]`, ascending; of very many the newest. Of a first visit all that came before."""
+    last_at = at + NEAR_S
+    known = [post.at for post in posts if post.at <= last_at]  # not in the future, nor nobody knows when
+    if len(known) < len(posts) and not (isnan(since_at) and _settled(posts, known)):
+        return ()
     first_at = -inf if isnan(since_at) else nextafter(since_at, inf)
-    near = (post.at for post in posts if first_at - NEAR_S <= post.at <= at + NEAR_S)
+    near = (said_at for said_at in known if first_at - NEAR_S <= said_at)
     return tuple(sorted(min(max(said_at, first_at), at) for said_at in near)[-MOST_MOMENTS:])
 
 
+def _settled(posts: Sequence[Post], known: Sequence[float]) -> bool:
+    """Whether the newest post is known: they are shown in the order of time, and the last has one."""
+    rising = len(set(known)) > 1 and list(known) == sorted(known)
+    return rising and posts[-1].at == known[-1]
+
+
 def _shown(snapshot: Snapshot) -> tuple[Post, ...]:
-    """The posts of those pages that follow on each other up to the newest one: of pages that were left out in
-    between nobody knows when they were written."""
+    """The posts of those pages that follow on each other up to the last one: of pages that were left out in
+    between nobody knows when they were written. None where those before it say later things: then what is the
+    newest was not looked at."""
     leaves = thread.read(snapshot).leaves
     breaks = [i for i, (before, leaf) in enumerate(pairwise(leaves), 1) if not _follows(before, leaf)]
-    runs = (leaves[begin:end] for begin, end in pairwise([0, *breaks, len(leaves)]))
-    found = [{post.key: post for leaf in run for post in leaf.posts} for run in runs]
-    return tuple(max(found, key=_newest_at).values())
+    last = breaks[-1] if breaks else 0
+    posts = {post.key: post for leaf in leaves[last:] for post in leaf.posts}
+    if _newest_at(post for leaf in leaves[:last] for post in leaf.posts) > _newest_at(posts.values()):
+        return ()
+    return tuple(posts.values())
 
 
 def _follows(before: Leaf, leaf: Leaf) -> bool:
     return leaf.url == before.next_url or 0 < before.number == leaf.number - 1
 
 
-def _newest_at(posts: dict[str, Post]) -> float:
-    return max((post.at for post in posts.values() if not isnan(post.at)), default=-inf)
+def _newest_at(posts: Iterable[Post]) -> float:
+    return max((post.at for post in posts if not isnan(post.at)), default=-inf)

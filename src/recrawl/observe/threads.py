@@ -27,6 +27,7 @@ class _Walk:
 
     fetches: list[Fetch] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
+    ahead: dict[str, Fetch] = field(default_factory=dict)  # by address: asked for before their turn
     n_bytes: int = 0
     wait_s: float = 0.0
     started_at: float
@@ -60,6 +61,10 @@ class _Walk:
         said = {post.key for known in self.leaves for post in known.posts}
         return all(post.key in said for post in leaf.posts)
 
+    def strays(self, fetch: Fetch) -> bool:
+        """Whether a further page was redirected to another host: only a thread's own address may be."""
+        return not _same_host(fetch.url, self.fetches[0].url)
+
 
 class ThreadHandler:
     """One visit asks for the page where the last one stopped, then for those that follow it, `MAX_PAGES` in
@@ -67,8 +72,9 @@ class ThreadHandler:
 
     Where one page was fetched, its bytes are the body; where several were, they are one of multipart/mixed,
     and the address is the last one's: the next visit begins there. Of a thread that is longer than
-    `MAX_PAGES` the first visit takes the first page and the last. If a later page fails, what came before it
-    counts, without validators, so that the next visit cannot be told that nothing is new.
+    `MAX_PAGES` the first visit takes the first page and the last. If a later page fails, has no posts or is
+    on another host, what came before it counts, without validators, so that the next visit cannot be told
+    that nothing is new.
     """
 
     schemes: frozenset[str] = frozenset()
@@ -88,7 +94,7 @@ class ThreadHandler:
         first = await web.fetch(_asking(request, request.resume_url or request.url))
         walk = _Walk(started_at=first.started_at)
         walk.heard(first)
-        if elsewhere and _astray(first):
+        if elsewhere and _astray(first, request.resume_url):
             # Posts were removed, or the thread has moved: it is read from its beginning again.
             anew, elsewhere = True, False
             first = await web.fetch(_page(request, request.url))
@@ -102,7 +108,7 @@ class ThreadHandler:
         return _made(walk, request, elsewhere)
 
     async def _jump(self, walk: _Walk, request: Request, web: Fetcher, max_bytes: int) -> None:
-        """From the first page of a long thread to its last; of one that can be walked nothing is kept."""
+        """From the first page of a long thread to its last; where all can be walked, that waits its turn."""
         last_url = walk.leaves[0].last_url
         if not walk.next_url() or last_url in ("", walk.leaves[0].next_url, walk.fetches[0].url):
             return
@@ -110,7 +116,10 @@ class ThreadHandler:
             return
         last = await web.fetch(_page(request, last_url))
         walk.heard(last)
-        if last.outcome is not Outcome.OK or walk.n_bytes + len(last.body) > max_bytes:
+        if last.outcome is not Outcome.OK:
+            return
+        walk.ahead[canonical(last_url)] = last
+        if walk.strays(last) or walk.n_bytes + len(last.body) > max_bytes:
             return
         leaf = await _read(last)
         if leaf.number > MAX_PAGES and leaf.posts and not walk.repeats(leaf):
@@ -121,10 +130,15 @@ class ThreadHandler:
             if len(walk.fetches) >= MAX_PAGES:
                 walk.stopped = _unfinished(f"{MAX_PAGES} pages were read; the next visit goes on there")
                 return
-            fetch = await web.fetch(_page(request, url))
-            walk.heard(fetch)
+            fetch = walk.ahead.get(canonical(url))
+            if fetch is None:
+                fetch = await web.fetch(_page(request, url))
+                walk.heard(fetch)
             if fetch.outcome is not Outcome.OK:
                 walk.stopped = _unfinished(f"the next page could not be read, {fetch.trouble}")
+                return
+            if walk.strays(fetch):
+                walk.stopped = _unfinished("the next page leads to another host")
                 return
             if walk.n_bytes + len(fetch.body) > max_bytes:
                 walk.spoilt = len(walk.fetches) == 1  # the next visit would come no further
@@ -132,6 +146,9 @@ class ThreadHandler:
                 walk.stopped = Failure(reason="length", detail=told) if walk.spoilt else _unfinished(told)
                 return
             leaf = await _read(fetch)
+            if not leaf.posts:  # "down for maintenance" is no end of a thread
+                walk.stopped = _unfinished("no posts are found on the next page")
+                return
             if walk.repeats(leaf):
                 return
             walk.take(fetch, leaf)
@@ -168,10 +185,12 @@ def _same_host(url: str, other: str) -> bool:
 # -- what came back ------------------------------------------------------------------------------------
 
 
-def _astray(fetch: Fetch) -> bool:
+def _astray(fetch: Fetch, url: str) -> bool:
     """Whether the page where we stopped is not to be had any more, while the thread may well be."""
     if fetch.outcome is Outcome.GONE:
         return True
+    if fetch.outcome is Outcome.OK:
+        return not _same_host(fetch.url, url)
     if fetch.outcome is Outcome.BLOCKED:
         return fetch.failure is not None and fetch.failure.reason == "robots"
     refused = fetch.status is not None and 400 <= fetch.status < 500 and fetch.status not in _BUSY

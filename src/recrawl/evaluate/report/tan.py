@@ -100,8 +100,8 @@ _CONVENTIONS = (
     "end; P_FA is visits / (life in minutes - posts). Both errors weigh misses and false alarms equally.",
     "At equal visits what a model of the paper predicts is the middle of a survival curve, whose shape "
     "is that of its errors on posts it was not fitted to; visits go by goal prompt, with one price for "
-    "all threads. Ours is a self-exciting process whose figures come from other threads than those it is "
-    "tried on, and `direct` the same with its own aim. `sqrt` takes gaps in proportion to 1 / root of a "
+    "all threads. Ours is a self-exciting process whose figures are fitted to the same first parts of all "
+    "threads, and `direct` the same with its own aim. `sqrt` takes gaps in proportion to 1 / root of a "
     "thread's mean rate so far. `omniscient` knows every post beforehand: nobody can be below it.",
 )
 

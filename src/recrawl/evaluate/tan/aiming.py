@@ -6,9 +6,11 @@ that it saves, in minutes, reaches
 
     N / 2 (1 + m L).
 
-So the fewer visits there are, the more of them go to threads that will not live long. N is a fixed share of
-the posts that are known. How long a thread will live is learned from how long all threads lived after the
-first part of what is known of them: the logarithm goes by that of the age, in a straight line.
+So the fewer visits there are, the more of them go to threads that will not live long. N is the same for all
+threads: the mean number of posts in the last part of what is known of them. A thread's own number of known
+posts must not be asked: it is a fixed share of all. How long a thread will live is learned from how long all
+threads lived after the first part of what is known of them: the logarithm goes by that of the age, in a
+straight line.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ from recrawl.learn.threads.board import Threads
 from recrawl.model import Floats, Ints
 
 
-def aimed(threads: Threads, n_train: Ints, mind: Mind, life_s: Floats, share: float, price: float) -> Watched:
-    """`share` of all posts was learned from. At price 1 visits cost what the measure says; above it they have
-    a price besides, and below it they cost less than that."""
-    n_posts = n_train * (1.0 - share) / share
+def aimed(
+    threads: Threads, n_train: Ints, mind: Mind, life_s: Floats, n_posts: float, price: float
+) -> Watched:
+    """`n_posts` are likely to come in a thread. At price 1 visits cost what the measure says; above it they
+    have a price besides, and below it they cost less than that."""
     dearer = min(price, 1.0) + max(price - 1.0, 0.0) * life_s / np.median(life_s)
     asked = MINUTE_S * n_posts / 2.0 * dearer
     return spoken(threads, n_train, mind._replace(weight=1.0 / asked), 1.0)
@@ -32,7 +35,7 @@ def aimed(threads: Threads, n_train: Ints, mind: Mind, life_s: Floats, share: fl
 
 def lives_s(threads: Threads, n_train: Ints, share: float) -> Floats:
     """How long each thread is likely to live after the posts that are known."""
-    inner = np.clip((share * n_train).astype(np.int64), 1, n_train)
+    inner = _inner(n_train, share)
     first, then, now = (
         threads.at[threads.bounds[:-1] + n - 1] for n in (np.ones_like(inner), inner, n_train)
     )
@@ -42,3 +45,13 @@ def lives_s(threads: Threads, n_train: Ints, share: float) -> Floats:
     apart = age - age.mean()
     slope = float(np.clip(apart @ life / max(apart @ apart, 1e-9), 0.0, 1.0))
     return np.asarray(np.exp(life.mean() + slope * (at_last - age.mean())))
+
+
+def posts_to_come(n_train: Ints, share: float) -> float:
+    """How many a thread is likely to have after those that are known: the mean over threads of those in the
+    last part of what is known."""
+    return float((n_train - _inner(n_train, share)).mean())
+
+
+def _inner(n_train: Ints, share: float) -> Ints:
+    return np.clip((share * n_train).astype(np.int64), 1, n_train)

@@ -33,12 +33,11 @@ _EVENTS = 2.5  # posts and visits for each post: about as many as the paper's mo
 
 
 def caught(
-    threads: Threads, n_train: Ints, mind: Mind, life_s: Floats, share: float, price: float
+    threads: Threads, n_train: Ints, mind: Mind, life_s: Floats, n_posts: float, price: float
 ) -> Watched:
-    """`share` of all posts was learned from, and each thread is likely to live so long (`aiming.lives_s`).
-    The price is a probability."""
+    """Each thread is likely to live so long and to have so many posts (`aiming`). The price is a
+    probability."""
     delays = _EVENTS / life_s
-    n_posts = n_train * (1.0 - share) / share
     asked = price + _EVENTS / 2.0 * n_posts * MINUTE_S / life_s
 
     def visit(n: Ints, visit_at: Floats) -> bool:

@@ -11,23 +11,23 @@ import numpy as np
 from recrawl.corpora.opened import Histories
 from recrawl.corpora.posts import Boards, boards
 from recrawl.evaluate.pieces import Tell
-from recrawl.evaluate.tan.aiming import aimed, lives_s
+from recrawl.evaluate.tan.aiming import aimed, lives_s, posts_to_come
 from recrawl.evaluate.tan.ask import Ask
 from recrawl.evaluate.tan.catching import caught
 from recrawl.evaluate.tan.curved import curved
 from recrawl.evaluate.tan.following import followed, paced
+from recrawl.evaluate.tan.foreseen import mean_gaps_s, median_gaps_s
 from recrawl.evaluate.tan.measures import MINUTE_S, Watched, delays_s, figures, mape
 from recrawl.evaluate.tan.omniscient import omniscient
 from recrawl.evaluate.tan.pricing import priced
-from recrawl.evaluate.tan.results import DIRECT, LIMIT, OURS, SQRT, Level, Row, Tan
-from recrawl.evaluate.tan.visiting import minded, rooted, spoken
+from recrawl.evaluate.tan.results import DIRECT, FIXED, LIMIT, OURS, SQRT, Level, Row, Tan
+from recrawl.evaluate.tan.visiting import Mind, minded, rooted, spoken
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.curves import held_out, shaped
-from recrawl.learn.threads.fitting import halves
+from recrawl.learn.threads.fitting import by_board
 from recrawl.learn.threads.models import MODELS, all_predicted, possible
 from recrawl.model import Floats, Ints
 
-FIXED = "fixed"
 _DAY_S = 86_400.0
 _READ, _TOLD, _TRIED, _BESIDE = 0.05, 0.5, 0.75, 0.8  # what is done by then, as a share of the time
 
@@ -43,13 +43,14 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Tan:
     inner, learned = held_out(threads, n_train)
     tried = dict(_predicted(names, threads, inner, tell, _TOLD, _TRIED))
     tell(_TRIED, "what threads have in common")
-    rules = _rules(threads, n_train, ask)
-    rows = list(_rows(threads, n_train, told, rules, tell))
+    mind = minded(threads, *by_board(threads.first(n_train)))
+    rules = _rules(threads, n_train, mind, ask.train)
+    rows = list(_rows(threads, n_train, told, mind, rules, tell))
     posts = (threads.n_posts - n_train).astype(np.float64)
     runs: dict[str, tuple[Run, float]] = {
         OURS: rules.prompt,
         DIRECT: rules.direct,
-        SQRT: (partial(rooted, threads, n_train), _DAY_S),
+        SQRT: rules.sqrt,
         FIXED: (partial(paced, threads, n_train), _DAY_S),
     }
     for model in names:
@@ -86,40 +87,47 @@ def _predicted(
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """Ours, by three aims; each with a likely price."""
+    """Ours, by three aims, and the plain rule; each with a likely price."""
 
     prompt: tuple[Run, float]  # short delays
     both: tuple[Run, float]  # errors
     direct: tuple[Run, float]  # the normalised error
+    sqrt: tuple[Run, float]
 
 
-def _rules(threads: Threads, n_train: Ints, ask: Ask) -> _Rules:
-    """What threads have in common is learned from others than those that it serves."""
-    known = minded(threads, *halves(threads, ask.seed))
-    life_s = lives_s(threads, n_train, ask.train)
+def _rules(threads: Threads, n_train: Ints, mind: Mind, train: float) -> _Rules:
+    likely = lives_s(threads, n_train, train), posts_to_come(n_train, train)
     return _Rules(
-        prompt=(partial(spoken, threads, n_train, known), _DAY_S),
-        both=(partial(caught, threads, n_train, known, life_s, ask.train), 0.5),
-        direct=(partial(aimed, threads, n_train, known, life_s, ask.train), 10.0),
+        prompt=(partial(spoken, threads, n_train, mind), _DAY_S),
+        both=(partial(caught, threads, n_train, mind, *likely), 0.5),
+        direct=(partial(aimed, threads, n_train, mind, *likely), 10.0),
+        sqrt=(partial(rooted, threads, n_train), _DAY_S),
     )
 
 
 def _rows(
-    threads: Threads, n_train: Ints, told: dict[str, Floats], rules: _Rules, tell: Tell
+    threads: Threads, n_train: Ints, told: dict[str, Floats], mind: Mind, rules: _Rules, tell: Tell
 ) -> Iterator[Row]:
-    """Every model of the paper at its own number of visits, and ours with as many."""
+    """Every model of the paper at its own number of visits; ours and the plain rule with as many."""
     to_come = threads.known(threads.n_posts) & (threads.place + 1 >= np.repeat(n_train, threads.n_posts))
     actual_s, row = threads.gap_s[to_come], threads.row[to_come]
+
+    def wrong(gap_s: Floats) -> Floats:
+        return mape(actual_s, gap_s[to_come], row, threads.n)
+
+    by_ours, by_rate = wrong(median_gaps_s(threads, mind)), wrong(mean_gaps_s(threads))
+    others = (
+        (OURS, rules.both, by_ours), (DIRECT, rules.direct, by_ours), (SQRT, rules.sqrt, by_rate)
+    )  # fmt: skip
     for i, (model, gap_s) in enumerate(told.items()):
         tell(_TRIED + (_BESIDE - _TRIED) * i / len(told), f"{model} at its own visits")
         made = (
             paced(threads, n_train, float(gap_s[0])) if model == FIXED else followed(threads, n_train, gap_s)
         )
-        wrong = mape(actual_s, gap_s[to_come], row, threads.n)
-        yield Row(model=model, figures=figures(made), mape=wrong)
+        yield Row(model=model, figures=figures(made), mape=wrong(gap_s))
         n_visits = float(made.n_visits.sum())
-        for other, rule in ((OURS, rules.both), (DIRECT, rules.direct)):
-            yield Row(model=other, figures=figures(priced(rule[0], n_visits, rule[1])), beside=model)
+        for other, (run, guess), off in others:
+            yield Row(model=other, figures=figures(priced(run, n_visits, guess)), mape=off, beside=model)
 
 
 def _levels(

@@ -8,6 +8,7 @@ last: the shape of a Gamma distribution that makes each next post likeliest, fro
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from math import inf
 
@@ -46,6 +47,12 @@ def fitted(threads: Threads, prior: Hawkes | None = None) -> Hawkes:
     )
 
 
+def by_board(threads: Threads) -> tuple[tuple[Hawkes, ...], Ints]:
+    """What is known of each board, and which of the figures are for which thread."""
+    boards, of = np.unique(threads.board, return_inverse=True)
+    return tuple(_of_boards(threads, boards)), of
+
+
 def halves(threads: Threads, seed: int = 1) -> tuple[tuple[Hawkes, ...], Ints]:
     """What is known of each thread from others alone: each board's threads are parted at random, and those of
     one half go by figures of the other. Also which of the figures are for which thread."""
@@ -54,11 +61,15 @@ def halves(threads: Threads, seed: int = 1) -> tuple[tuple[Hawkes, ...], Ints]:
     figures: list[Hawkes] = []
     for one in (0, 1):
         others = threads.pick(np.flatnonzero(half != one)) if threads.n > 1 else threads
-        together = fitted(others)
-        for board in boards:
-            rows = np.flatnonzero((others.board == board) & (others.n_posts > 1))
-            figures.append(fitted(others.pick(rows), together) if len(rows) else together)
+        figures += _of_boards(others, boards)
     return tuple(figures), half * len(boards) + of
+
+
+def _of_boards(threads: Threads, boards: Ints) -> Iterator[Hawkes]:
+    together = fitted(threads)
+    for board in boards:
+        rows = np.flatnonzero((threads.board == board) & (threads.n_posts > 1))
+        yield fitted(threads.pick(rows), together) if len(rows) else together
 
 
 def _climbed(rate: Floats, due: Floats, prior: Hawkes | None) -> Floats:

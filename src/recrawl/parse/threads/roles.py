@@ -50,15 +50,18 @@ def drafted(elements: Sequence[Element], blocks: Sequence[tuple[int, ...]], url:
     paths = [_paths(elements, block) for block in blocks]
     author = _author_path(elements, blocks, paths)
     body = _body_path(elements, blocks, paths)
-    usual = _time_path(elements, blocks, paths)
+    usual = _time_path(elements, blocks, paths, body)
     keys = told_apart(elements, blocks, url)
     beside = [""] * len(blocks) if author or not body else _beside(elements, blocks, paths, body)
     found: list[Draft] = []
     for block, named, key, first in zip(blocks, paths, keys, beside, strict=True):
-        when, edited = _times(elements, block, named, usual)
+        notes = _notes(elements, block, named, body)
+        when, edited = _times(elements, block, named, usual, notes)
         if when < 0:
             continue
         who = next((i for i in block if named[i] == author), -1) if author else -1
+        if edited >= 0 and not _said(elements, block, named, body, {who, when}, frozenset(notes.values())):
+            edited = -1  # "Edited it yesterday." is all that the post says
         said = _said(elements, block, named, body, {who, when, edited})
         name = speaker(line(elements[who].node)) if who >= 0 else _said_by(elements, block) or first
         if said:
@@ -87,28 +90,52 @@ def _paths(elements: Sequence[Element], block: tuple[int, ...]) -> dict[int, Pat
 
 
 def _time_path(
-    elements: Sequence[Element], blocks: Sequence[tuple[int, ...]], paths: Sequence[dict[int, Path]]
+    elements: Sequence[Element],
+    blocks: Sequence[tuple[int, ...]],
+    paths: Sequence[dict[int, Path]],
+    body: Path,
 ) -> Path | None:
     """Where most blocks tell a time: those in quotes are at other places."""
     n_with: Counter[Path] = Counter()
     for block, named in zip(blocks, paths, strict=True):
-        told = (named[i] for i in block if elements[i].time and not _edited(elements, i))
+        notes = _notes(elements, block, named, body)
+        told = (named[i] for i in block if elements[i].time and i not in notes)
         n_with.update(list(dict.fromkeys(told)))
     return max(n_with, key=lambda path: n_with[path], default=None)
 
 
 def _times(
-    elements: Sequence[Element], block: tuple[int, ...], named: dict[int, Path], usual: Path | None
+    elements: Sequence[Element],
+    block: tuple[int, ...],
+    named: dict[int, Path],
+    usual: Path | None,
+    notes: dict[int, int],
 ) -> tuple[int, int]:
     """The places where it says when it was said, and when it was edited; -1: it does not."""
     times = [i for i in block if elements[i].time]
-    edited = next((i for i in times if _edited(elements, i)), -1)
+    edited = next(iter(notes), -1)
     said = next((i for i in times if named[i] == usual), next((i for i in times if i != edited), edited))
     return said, edited if edited != said else -1
 
 
-def _edited(elements: Sequence[Element], i: int) -> bool:
-    return bool(_EDITED.search(elements[i].time) or _EDITED.match(_around(elements, i)))
+def _notes(
+    elements: Sequence[Element], block: tuple[int, ...], named: dict[int, Path], body: Path
+) -> dict[int, int]:
+    """Times of edits, each with the place of the note that tells it. What holds the body is no note."""
+    at = _body_at(block, named, body)
+    found: dict[int, int] = {}
+    for i in block:
+        if not elements[i].time:
+            continue
+        if _EDITED.search(elements[i].time):
+            note = i
+        elif _EDITED.match(_around(elements, i)):
+            note = elements[i].parent
+        else:
+            continue
+        if note in named and not note <= at < elements[note].end:
+            found[i] = note
+    return found
 
 
 def _around(elements: Sequence[Element], i: int) -> str:
@@ -214,6 +241,10 @@ def _body_path(
     return max(enough, key=lambda path: (len(path), held[path], path), default=())
 
 
+def _body_at(block: tuple[int, ...], named: dict[int, Path], body: Path) -> int:
+    return next((i for i in block if named[i] == body), block[0])
+
+
 def _holds(path: Path) -> bool:
     """A paragraph is a part of what is said, unless it has a class of its own."""
     return not path or "." in path[-1] or path[-1].partition("#")[0] in _HOLDING
@@ -228,14 +259,20 @@ def _pressed(one: Element) -> bool:
 
 
 def _said(
-    elements: Sequence[Element], block: tuple[int, ...], named: dict[int, Path], body: Path, known: set[int]
+    elements: Sequence[Element],
+    block: tuple[int, ...],
+    named: dict[int, Path],
+    body: Path,
+    known: set[int],
+    without: frozenset[int] = frozenset(),
 ) -> str:
     """The text of its body, without what belongs to other blocks, or to none."""
     own = set(block)
     outside = {
         elements[i].node.mem_id
         for i in block
-        if (i in known and elements[i].n_own <= _MOST_NAME)
+        if i in without
+        or (i in known and elements[i].n_own <= _MOST_NAME)
         or elements[i].tag in _NO_PROSE
         or _quiet(elements[i])
         or _pressed(elements[i])
@@ -244,7 +281,7 @@ def _said(
         for j in below(elements, i):
             if j not in own:
                 outside.add(elements[j].node.mem_id)
-    at = next((i for i in block if named[i] == body), block[0])
+    at = _body_at(block, named, body)
     starts = [at] if body else [i for i in block if elements[i].parent not in own]
     outside.discard(elements[at].node.mem_id)
     shown = [i for i in starts if elements[i].node.mem_id not in outside]
