@@ -9,7 +9,7 @@ import pytest
 
 from recrawl.errors import BadInputError
 from recrawl.learn.threads.board import Threads
-from recrawl.learn.threads.fitting import by_board, fitted, halves, likely_shape
+from recrawl.learn.threads.fitting import by_board, fitted, likely_shape
 from recrawl.learn.threads.hawkes import ANSWERED, DECAY, GRID_S, KEPT, N_MEMORIES, Hawkes, excited
 from recrawl.learn.threads.profile import EVEN, HOUR_S, N_HOURS, WEEK_S, own_at, profile, real_at
 from recrawl.learn.threads.sparks import heat, sparks
@@ -152,17 +152,6 @@ def test_a_board_of_few_posts_leans_on_all_boards() -> None:
         for one in (alone, leaning)
     ]
     assert gap[1] < 0.2 * gap[0]
-
-
-def test_a_thread_goes_by_figures_of_others_alone() -> None:
-    times, boards = bursty(12, seed=5), [i % 2 for i in range(12)]
-    before, of = halves(board(times, boards))
-    times[7] = START_AT + np.arange(1, 31, dtype=np.float64) * 100.0 * DAY_S
-    after, of_after = halves(board(times, boards))
-    assert (of == of_after).all()
-    assert np.array_equal(before[of[7]].weight, after[of[7]].weight)
-    assert not all(np.array_equal(a.weight, b.weight) for a, b in zip(before, after, strict=True))
-    assert len(before) == 4
 
 
 def test_every_board_has_its_own_figures_leaning_on_all() -> None:

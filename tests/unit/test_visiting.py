@@ -16,7 +16,7 @@ from recrawl.evaluate.tan.omniscient import omniscient
 from recrawl.evaluate.tan.pricing import priced
 from recrawl.evaluate.tan.visiting import Mind, minded, rooted, spoken
 from recrawl.learn.threads.board import Threads
-from recrawl.learn.threads.fitting import fitted, halves
+from recrawl.learn.threads.fitting import by_board, fitted
 from recrawl.learn.threads.hawkes import DECAY, GRID_S, Hawkes, excited
 from recrawl.learn.threads.profile import own_at, real_at
 from recrawl.model import DAY_S, Floats, Ints
@@ -168,7 +168,7 @@ def test_silence_makes_visits_rarer_and_a_post_brings_them_back() -> None:
 def test_the_model_has_a_sixth_less_delay_than_the_square_root_rule_and_none_less_than_the_limit() -> None:
     threads = talk(80, seed=8)
     n_train = train(threads)
-    figures, of = halves(threads)
+    figures, of = by_board(threads.first(n_train))
     mind = minded(threads, figures, of)
     n = len(watched(threads, n_train, np.zeros(threads.n + 1, dtype=np.int64), np.zeros(0)).at)
     for share in (0.5, 1.0, 2.0):

@@ -53,18 +53,6 @@ def by_board(threads: Threads) -> tuple[tuple[Hawkes, ...], Ints]:
     return tuple(_of_boards(threads, boards)), of
 
 
-def halves(threads: Threads, seed: int = 1) -> tuple[tuple[Hawkes, ...], Ints]:
-    """What is known of each thread from others alone: each board's threads are parted at random, and those of
-    one half go by figures of the other. Also which of the figures are for which thread."""
-    half = np.random.default_rng(seed).permutation(threads.n) % 2
-    boards, of = np.unique(threads.board, return_inverse=True)
-    figures: list[Hawkes] = []
-    for one in (0, 1):
-        others = threads.pick(np.flatnonzero(half != one)) if threads.n > 1 else threads
-        figures += _of_boards(others, boards)
-    return tuple(figures), half * len(boards) + of
-
-
 def _of_boards(threads: Threads, boards: Ints) -> Iterator[Hawkes]:
     together = fitted(threads)
     for board in boards:
