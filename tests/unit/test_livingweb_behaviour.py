@@ -7,6 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection
 
@@ -207,6 +208,35 @@ def test_going_and_coming_back_are_changes_and_what_happens_meanwhile_is_not() -
             clock.at = BORN_AT + at
             statuses.append(fetched(url)[0])
         assert statuses == [200, 410, 410, 410, 200]
+
+
+def test_what_was_gone_from_the_beginning_is_gone_and_no_change() -> None:
+    gone = Trouble(status=404)
+    document = Document(host="a.localhost", path="/", process=ONCE, troubles=(gone,))
+    clock = HandClock()
+    with serving(Script((document,)), clock=clock, born_at=BORN_AT) as web:
+        assert fetched(web.url(document))[0] == 404
+        assert web.truth(BORN_AT, BORN_AT + 1000).changed_at[web.url(document)].tolist() == []
+
+
+def test_what_is_said_of_times_is_in_the_time_of_its_visitors() -> None:
+    """Its clock shows a day where theirs has gone on by a minute."""
+    document = Document(host="a.localhost", path="/", process=ONCE, validators=Validators.DATE)
+    feed = Document(host="a.localhost", path="/atom.xml", form=Form.ATOM, process=ONCE)
+    clock = HandClock(at=CHANGED_AT + 7_200.0)
+
+    def told_at(at: float) -> float:
+        return BORN_AT + (at - BORN_AT) / 1_440.0
+
+    with serving(Script((document, feed)), clock=clock, born_at=BORN_AT, told_at=told_at) as web:
+        said = fetched(web.url(document))[1]
+        dates = [parsedate_to_datetime(said[name]).timestamp() for name in ("Date", "Last-Modified")]
+        assert dates == [int(told_at(clock.at)), int(told_at(CHANGED_AT))]
+        assert fetched(web.url(document), If_Modified_Since=said["Last-Modified"])[0] == 304
+        entry = fromstring(fetched(web.url(feed))[2]).find("{*}entry")
+        assert entry is not None
+        updated = datetime.fromisoformat(str(entry.findtext("{*}updated"))).timestamp()
+        assert updated == pytest.approx(told_at(CHANGED_AT), abs=0.001)
 
 
 def test_failures_are_no_changes() -> None:

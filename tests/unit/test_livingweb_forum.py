@@ -15,8 +15,10 @@ from selectolax.lexbor import LexborHTMLParser
 from yarl import URL
 
 from recrawl.errors import BadSettingError
+from recrawl.live.clock import FastClock, stopwatch
 from recrawl.livingweb import Document, Form, LivingWeb, Markup, Noise, Script, forum, serving
 from recrawl.model import DAY_S
+from recrawl.parse import threads
 from recrawl.simulate.processes import Given, Poisson
 from recrawl.urls import canonical
 
@@ -219,6 +221,26 @@ def test_a_board_and_its_feed_tell_of_new_posts_and_of_removed_ones_but_not_of_e
         entry = fromstring(after[1]).find("{*}entry")
         assert entry is not None
         assert entry.findtext("{*}id") == web.url(thread(markup))
+
+
+@pytest.mark.parametrize("markup", list(PATHS))
+def test_posts_tell_the_time_of_those_who_read_them(markup: Markup) -> None:
+    """Where a day of the forum's is a minute of theirs, nothing was said in their future."""
+    clock = FastClock(start_at=END_AT, speed=1_440.0)
+    with serving(script(), clock=clock, seed=2, born_at=BORN_AT, told_at=clock.wall_at) as web:
+        began = stopwatch()
+        posts = [post for page in whole(web, markup) for post in page]
+        read_at = END_AT + stopwatch() - began  # on the clock of whoever asked
+        truth = web.posts(web.url(thread(markup)), END_AT)
+        assert len(posts) == len(truth) > 5
+        grain_s = 60.0 if markup is Markup.PHPBB else 1.0
+        for (_, said_at, _), said in zip(posts, truth, strict=True):
+            assert said_at <= read_at
+            assert 0.0 <= END_AT - (END_AT - said.at) / 1_440.0 - said_at < grain_s
+        board = fetched(web, BOARDS[markup])[2]
+        topics = threads.topics(board, "", "utf-8", web.url(thread(markup)), read_at)
+        last_at = {topic.url: topic.last_at for topic in topics}.popitem()[1]
+        assert 0.0 <= clock.wall_at(truth[-1].at) - last_at < grain_s
 
 
 def test_a_touch_is_one_more_post() -> None:

@@ -291,4 +291,5 @@ def livingweb(
     clock = FastClock(start_at=WallClock().now(), speed=speed)
     with suppress(KeyboardInterrupt):
         script = forum() if forums else town(resources or 200, seed)
-        asyncio.run(serve_forever(script, clock, port, seed=seed, announce=announce))
+        served = serve_forever(script, clock, port, seed=seed, told_at=clock.wall_at, announce=announce)
+        asyncio.run(served)

@@ -29,6 +29,11 @@ class FastClock:
     def now(self) -> float:
         return self._start_at + (time.monotonic() - self._begun) * self.speed
 
+    def wall_at(self, at: float) -> float:
+        """What a clock that showed `start_at` too, and runs as the wall's does, shows when this one shows
+        `at`."""
+        return self._start_at + (at - self._start_at) / self.speed
+
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(max(0.0, seconds) / self.speed)
 

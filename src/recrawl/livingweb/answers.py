@@ -6,10 +6,12 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import formatdate, parsedate_to_datetime
 from math import floor, inf
+
+import numpy as np
 
 from recrawl.livingweb.content import SERIALISATIONS, Listed, Scene, drawn, media_type_of
 from recrawl.livingweb.content.noise import filled
@@ -17,7 +19,7 @@ from recrawl.livingweb.content.walls import WALLS
 from recrawl.livingweb.content.words import draws, title
 from recrawl.livingweb.kinds import BOARDS, LISTINGS, Form, Markup, Noise, Query, Validators
 from recrawl.livingweb.script import ROBOTS_PATH, Document, Entry, Host, Place, Redirect, Trouble
-from recrawl.livingweb.talk import n_pages, page_asked, page_target, without_page
+from recrawl.livingweb.talk import Said, n_pages, page_asked, page_target, without_page
 from recrawl.livingweb.world import Life, World
 
 _N_LINKS = 8
@@ -35,13 +37,19 @@ class _Drawn:
     """A document written once for a version; its noise is still to be filled in."""
 
     version: int
-    made_at: float
+    made_at: float  # in the visitors' time
     body: bytes
 
 
 class Answers:
-    def __init__(self, world: World, *, seed: int, port: int) -> None:
+    """`told_at` makes of a moment of the world what the visitors' clocks show then: all that is said of times
+    is in theirs, as theirs are the clocks that it will be held against."""
+
+    def __init__(
+        self, world: World, *, seed: int, port: int, told_at: Callable[[float], float] = lambda at: at
+    ) -> None:
         self._world = world
+        self._told_at = told_at
         self._seed = seed
         self._port = port
         self._n_requests: Counter[tuple[str, str]] = Counter()
@@ -153,10 +161,11 @@ class Answers:
         if copy is None or copy.version != version:
             copy = self._redrawn(document, life, version, page, media_type, now)
             self._drawn[(*target, page, media_type)] = copy
-        said = self._validators(document, f"{key} {media_type}", copy, page, n_request, now)
+        told_at = self._told_at(now)
+        said = self._validators(document, f"{key} {media_type}", copy, page, n_request, told_at)
         if _unmodified(said, headers):
             return Answer(304, said)
-        body = filled(copy.body, document, key, n_request, now)
+        body = filled(copy.body, document, key, n_request, told_at)
         return Answer(200, {"Content-Type": media_type, **said}, body)
 
     def _redrawn(
@@ -167,11 +176,11 @@ class Answers:
             document=document,
             key=self._key(document),
             url=self.url(document),
-            born_at=self._world.born_at,
-            content_at=life.content_at[:version],
+            born_at=self._told_at(self._world.born_at),
+            content_at=np.array([self._told_at(at) for at in life.content_at[:version].tolist()]),
             listed=self._rows(document, now) if listing else self._links[document.host],
             page=page,
-            posts=life.talk.standing(now) if life.talk else (),
+            posts=tuple(self._dated(post) for post in life.talk.standing(now)) if life.talk else (),
         )
         return _Drawn(version, scene.made_at(version), drawn(scene, media_type))
 
@@ -186,7 +195,7 @@ class Answers:
             if life.talk and listing.form in BOARDS:
                 posts = life.talk.standing(now)
                 row = self._row(document, posts[-1].at, len(posts) - 1)
-                rows.append(replace(row, last=posts[-1], key=self._key(document)))
+                rows.append(replace(row, last=self._dated(posts[-1]), key=self._key(document)))
                 continue
             version = life.version_at(now)
             changed_at = float(life.content_at[version - 1]) if version else self._world.born_at
@@ -199,7 +208,11 @@ class Answers:
 
     def _row(self, document: Document, changed_at: float, n_changes: int) -> Listed:
         name = title(self._key(document))
-        return Listed(url=self.url(document), title=name, changed_at=changed_at, n_changes=n_changes)
+        told_at = self._told_at(changed_at)
+        return Listed(url=self.url(document), title=name, changed_at=told_at, n_changes=n_changes)
+
+    def _dated(self, post: Said) -> Said:
+        return replace(post, at=self._told_at(post.at), edited_at=self._told_at(post.edited_at))
 
     def _key(self, document: Document) -> str:
         return f"{self._seed}:{document.host}{document.path}"
@@ -217,7 +230,7 @@ class Answers:
             said["Last-Modified"] = formatdate(floor(copy.made_at), usegmt=True)
         if kind is Validators.STUCK:
             said["ETag"] = f'"{draws("etag", key)[:8].hex()}"'
-            said["Last-Modified"] = formatdate(floor(self._world.born_at), usegmt=True)
+            said["Last-Modified"] = formatdate(floor(self._told_at(self._world.born_at)), usegmt=True)
         if kind is Validators.FICKLE:
             said["ETag"] = f'"{draws("etag", key, n_request)[:8].hex()}"'
         return said

@@ -1,7 +1,8 @@
 """The living web as a real server on loopback.
 
 All its hosts share one port and are told apart by the Host header. Everything in it lives in the time of
-its clock: content, delays, dates and spells of trouble.
+its clock: content, delays and spells of trouble. What it says of times is in that of its visitors, where they
+go by another clock.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class LivingWeb:
 
     Event times depend on the script and the seed alone. Versions are counted from `born_at`, which is
     the beginning of the clock's year where it is not given, so that a restart finds the same content.
-    `port` 0 takes any free one. The log grows with every request, unless it is not kept.
+    `port` 0 takes any free one. The log grows with every request, unless it is not kept. `told_at` gives the
+    visitors' time for a moment of the site's, where their clocks are not the same.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class LivingWeb:
         port: int = 0,
         born_at: float | None = None,
         keep_log: bool = True,
+        told_at: Callable[[float], float] = lambda at: at,
     ) -> None:
         self.script = script
         self.port = port
@@ -82,6 +85,7 @@ class LivingWeb:
         self._keep_log = keep_log
         self._clock = clock
         self._seed = seed
+        self._told_at = told_at
         self._world = World(script, seed=seed, born_at=_year_at(clock.now()) if born_at is None else born_at)
         self._runner: web.ServerRunner | None = None
         # Held while the time is read and used: nobody is told the past after a touch in the present.
@@ -95,7 +99,7 @@ class LivingWeb:
                 f"Port {self.port} cannot be used ({problem.strerror}); choose another one, or 0 for any."
             ) from None
         self.port = int(door.getsockname()[1])
-        answers = Answers(self._world, seed=self._seed, port=self.port)
+        answers = Answers(self._world, seed=self._seed, port=self.port, told_at=self._told_at)
         server = web.Server(partial(self._serve, answers))
         self._runner = web.ServerRunner(server, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
@@ -218,16 +222,23 @@ class LivingWeb:
                     retry_after_s=float(answer.headers.get("Retry-After", 0)),
                 )
             )
-        headers = {**answer.headers, "Date": formatdate(now, usegmt=True), "Server": "livingweb"}
+        date = formatdate(self._told_at(now), usegmt=True)
+        headers = {**answer.headers, "Date": date, "Server": "livingweb"}
         return web.Response(status=answer.status, headers=headers, body=answer.body)
 
 
 @contextmanager
 def serving(
-    script: Script, *, clock: Clock, seed: int = 0, port: int = 0, born_at: float | None = None
+    script: Script,
+    *,
+    clock: Clock,
+    seed: int = 0,
+    port: int = 0,
+    born_at: float | None = None,
+    told_at: Callable[[float], float] = lambda at: at,
 ) -> Iterator[LivingWeb]:
     """A living web in a thread of its own, for callers that are not asynchronous."""
-    living = LivingWeb(script, clock=clock, seed=seed, port=port, born_at=born_at)
+    living = LivingWeb(script, clock=clock, seed=seed, port=port, born_at=born_at, told_at=told_at)
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def live() -> None:
@@ -257,10 +268,12 @@ async def serve_forever(
     port: int,
     *,
     seed: int = 0,
+    told_at: Callable[[float], float] = lambda at: at,
     announce: Callable[[LivingWeb], None] = lambda _: None,
 ) -> None:
     """Serve until cancelled, as `asyncio.run` does on Ctrl-C; `announce` is called once it answers."""
-    async with LivingWeb(script, clock=clock, seed=seed, port=port, keep_log=False) as living:
+    living = LivingWeb(script, clock=clock, seed=seed, port=port, keep_log=False, told_at=told_at)
+    async with living:
         announce(living)
         await asyncio.Event().wait()
 

@@ -204,7 +204,7 @@ def _seen_at(content_at: Floats, absences: list[Spell], born_at: float, until_at
         there &= ~((spell.start_at <= content_at) & (content_at < spell.end_at))
         if spell.end_at <= gone_until_at or spell.end_at <= spell.start_at:
             continue
-        if spell.start_at <= gone_until_at:
+        if flips_at and spell.start_at <= gone_until_at:
             flips_at[-1] = spell.end_at  # runs into the one before
         else:
             flips_at += [spell.start_at, spell.end_at]
