@@ -23,10 +23,12 @@ from recrawl.app.policies import policy_of
 from recrawl.app.registry import part
 from recrawl.app.relearning import relearn
 from recrawl.app.silence import all_silent
+from recrawl.app.watchlist import watched
+from recrawl.app.wishes import soon
 from recrawl.cli.chart import chart
 from recrawl.cli.main import app
 from recrawl.cli.why import charted
-from recrawl.errors import BadSettingError
+from recrawl.errors import BadInputError, BadSettingError
 from recrawl.finding import Chain, Finding, stepped
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.virtual import VirtualClock
@@ -205,6 +207,32 @@ def test_what_a_forecast_rests_on_is_told_with_its_uncertainty(home: Path) -> No
     assert fast.per_day[0] > slow.per_day[0]
     assert fast.n_heard == 4 * 16  # of its host's four members, the newest
     assert fast.told_by == ""
+
+
+def test_whoever_keeps_what_is_believed_of_all_is_told_the_same(home: Path) -> None:
+    with opened(home, day=30) as house:
+        kept = beliefs.Everybody(house)
+        rows = [account(house, url, kept).row() for url in (FAST, SLOW, FAST)]
+        assert rows == [account(house, url).row() for url in (FAST, SLOW, FAST)]
+        assert rows[0]["group_visits_heard"] == 4 * 16
+
+
+def test_a_visit_that_was_asked_for_is_due_until_it_is_made(copy: Path) -> None:
+    at = NOW + 29.1 * DAY_S
+    with opened(copy, day=29.1) as house:
+        resource = watched(house.store, SLOW)
+        gap_s = house.store.standing(resource.id)[0].gap_s
+        soon(house.store, resource, at)
+        loop = looping(house)
+        loop.reprice(at + 60.0)
+        told = account(house, SLOW)
+        assert (told.standing.due_at, told.standing.gap_s) == (at, gap_s)
+        assert told.sentence.startswith("Somebody asked for a visit")
+        loop.absorb([found(house, SLOW, at + 90.0)], at + 90.0)
+        assert account(house, SLOW).standing.due_at > at + 90.0
+        house.store.say(Scope(ScopeKind.RESOURCE, SLOW), Settings(paused=True), at)
+        with pytest.raises(BadInputError, match="resume it first"):
+            soon(house.store, watched(house.store, SLOW), at)
 
 
 def test_half_the_budget_means_longer_gaps_and_twice_as_much_shorter_ones(home: Path, tmp_path: Path) -> None:

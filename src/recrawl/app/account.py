@@ -8,7 +8,7 @@ from math import isfinite, isnan, nan
 
 import numpy as np
 
-from recrawl.app.beliefs import Beliefs
+from recrawl.app.beliefs import Everybody
 from recrawl.app.budgets import Otherwise, gaps_at
 from recrawl.app.build import House
 from recrawl.app.quantity import iso
@@ -130,20 +130,21 @@ class Account:
         }
 
 
-def account(house: House, url: str) -> Account:
-    """Of a watched resource; nothing is changed by asking."""
+def account(house: House, url: str, everybody: Everybody | None = None) -> Account:
+    """Of a watched resource; nothing is changed by asking. Whoever keeps `everybody` is answered sooner, by
+    what was believed of the others then."""
     store, now = house.store, house.clock.now()
     resource = watched(store, url)
     standing, plan = store.standing(resource.id)
     erasure = next(iter(store.erasures(resource.url)), None)
-    beliefs = Beliefs(house)
-    everybody = beliefs.all()
+    everybody = everybody or Everybody(house)
+    beliefs = everybody.of_group(house, resource.host_id)
     one = beliefs.one(resource, standing)
     # asked before the group is heard, as of all others: a list of who is silent cannot wait for every group,
     # and neither can a plan for all
     silence = silence_of(beliefs, resource, standing, one, now)
-    otherwise = gaps_at(house, beliefs, everybody, resource.id, TIMES)
-    n_heard = beliefs.hear(everybody, resource.host_id)
+    otherwise = gaps_at(house, everybody.beliefs, everybody.batch, resource.id, TIMES)
+    n_heard = beliefs.hear(everybody.batch, resource.host_id)
     forecast = beliefs.predictor.forecast(one, now)
     basis: dict[str, float] = {}
     if isinstance(beliefs.predictor, Accountable):

@@ -18,7 +18,7 @@ from recrawl.grounds import Grounds
 from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
-from recrawl.model import DAY_S, Batch, Floats, Resource, Standing
+from recrawl.model import DAY_S, Batch, Floats, Ints, Resource, Standing
 from recrawl.terms import noted_terms
 
 N_MEMBERS = 100  # of a group that are asked, those seen last
@@ -51,8 +51,12 @@ class Beliefs:
     def all(self) -> Batch:
         """Of all that are not paused."""
         batch, memory = self.store.batch()
-        self._memories.recall(batch.id, memory)
+        self.recall(batch.id, memory)
         return batch
+
+    def recall(self, ids: Ints, memory: Floats) -> None:
+        """Of these, what the store kept of them."""
+        self._memories.recall(ids, memory)
 
     def one(self, resource: Resource, standing: Standing) -> Batch:
         """Of this one, paused or not."""
@@ -94,3 +98,21 @@ class Beliefs:
         seen = seen.pick(np.argsort(seen.visit_at, kind="stable")[-N_HEARD:])
         self.predictor.overhear(seen)
         return len(seen)
+
+
+class Everybody:
+    """All that are not paused, as they are believed in at one moment: that takes long to read, so whoever
+    answers several questions keeps it. Nothing that is asked changes it."""
+
+    def __init__(self, house: House) -> None:
+        self.at = house.clock.now()
+        self.beliefs = Beliefs(house)
+        self.batch, self._memory = house.store.batch()
+        self.beliefs.recall(self.batch.id, self._memory)
+
+    def of_group(self, house: House, group: int) -> Beliefs:
+        """Beliefs of its members alone, which may then hear of each other."""
+        found = Beliefs(house)
+        rows = np.flatnonzero(self.batch.group == group)
+        found.recall(self.batch.id[rows], self._memory[rows])
+        return found

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from math import inf
 from typing import BinaryIO, Protocol
 
+from recrawl.contracts.streaming import Stream
 from recrawl.model import (
     Adoption,
     Bag,
@@ -31,6 +32,7 @@ from recrawl.model import (
     Prospects,
     Replacement,
     Resource,
+    Roll,
     Scope,
     Seen,
     Settings,
@@ -70,7 +72,7 @@ class Archive(Protocol):
     def close(self) -> None: ...
 
 
-class Store(Protocol):
+class Store(Stream, Protocol):
     """Resources, settings, visits, versions, plans and leases.
 
     A visit is acknowledged when `complete` has returned; nothing acknowledged is lost by a crash."""
@@ -87,11 +89,24 @@ class Store(Protocol):
         text: str | None = None,
         limit: int | None = None,
         after: int = 0,
-    ) -> Iterator[tuple[Resource, Standing, Plan | None]]: ...
+    ) -> Iterator[tuple[Resource, Standing, Plan | None]]:
+        """In the order of their numbers; `text` stands in the URL, in whatever case of letters."""
+
+    def numbers(self, *, tag: str | None = None, host: str | None = None, text: str | None = None) -> Ints:
+        """The numbers of all that `resources` would give, in order: quick, however many there are."""
+
+    def these(self, ids: Sequence[int]) -> Sequence[tuple[Resource, Standing, Plan | None]]:
+        """In this order; those not watched are left out."""
+
+    def roll(self) -> Roll: ...
+    def tags(self) -> Mapping[str, int]: ...  # by name, and how many have each
     def say(
         self, scope: Scope, settings: Settings, now: float, *, forget: Sequence[str] = ()
     ) -> int: ...  # how many resources it reaches
-    def said(self) -> Iterator[tuple[Scope, Settings]]: ...
+    def said(self, scopes: Sequence[Scope] | None = None) -> Iterator[tuple[Scope, Settings]]:
+        """Every layer, from the widest to the nearest; or those of them that are of these scopes, in their
+        order."""
+
     def tag(self, ids: Sequence[int], add: Sequence[str], drop: Sequence[str], now: float) -> None: ...
     def moved(self) -> Iterator[tuple[Resource, Standing]]: ...  # those whose standing says `has_moved`
     def move(self, resource_id: int, url: str, host: str, now: float) -> None:
@@ -122,19 +137,38 @@ class Store(Protocol):
     def ready_at(self, now: float) -> float: ...  # when `claim` will next have something; inf: never
     def batch(self) -> tuple[Batch, Floats]: ...  # all that are not paused, with their memory rows
     def told_of(self, visits: Sequence[Visit]) -> tuple[Batch, Floats]: ...  # a batch of whom these told of
-    def replan(self, plans: Plans) -> None: ...
+    def replan(self, plans: Plans) -> None:
+        """A plan by the rule `ASKED` stands until it is visited: only another such takes its place."""
 
     # what happened
-    def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]: ...  # newest first
+    def visits(
+        self,
+        resource_id: int,
+        limit: int | None = None,
+        *,
+        from_at: float = -inf,
+        until_at: float = inf,
+    ) -> Iterator[Visit]:
+        """Newest first; `until_at` itself is not among them."""
+
     def signals(self, resource_id: int, limit: int | None = None) -> Iterator[Signal]: ...  # newest first
     def told(self) -> Iterator[Seen]:
         """All visits that teach, in pages, in the order of their times; `unfolded`, so that one that tells of
         moments has a row for each."""
 
     def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those rows, the newest of these resources
+    def latest(self, ids: Ints, n_each: int, from_at: float = -inf) -> Looked:
+        """Of each of these the newest visits of any outcome since that moment, at most so many; in the order
+        of the numbers, each one's in that of time."""
+
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
         """Of those rows, in the order of their visits, what was recorded since this mark was given, with the
         mark to ask with next; at most `limit`, the newest. 0 is the mark of those who never asked."""
+
+    def recorded_since(self, mark: int | None, limit: int) -> tuple[Sequence[Visit], int]:
+        """All visits of what is watched, whatever came of them, in the order of recording: at most `limit` of
+        those since this mark was given, the first ones, with the mark to ask with next. None gives no visit,
+        and the mark of this moment."""
 
     def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
         """All visits from the one moment until just before the other, in pages, in the order of their times;
@@ -176,6 +210,7 @@ class Store(Protocol):
     def recount(self, ids: Ints, since_at: Floats, n_changes: Ints, bits: Bits) -> int: ...  # likewise
     def recorded(self, fetch_ids: Sequence[str]) -> frozenset[str]: ...  # those of them that are
     def versions(self, resource_id: int | None = None) -> Iterator[Version]: ...  # oldest first
+    def version(self, resource_id: int, seq: int) -> Version | None: ...  # by its number
     def history(
         self,
         resource_id: int,

@@ -43,11 +43,14 @@ from recrawl.model.resource import (
     Settings,
     settled,
 )
+from recrawl.model.roll import Roll
 from recrawl.model.sight import FEATURES, SIGHT_FORMAT, Feature, Hunch, Sight, column
 from recrawl.model.signal import Signal, Telling
+from recrawl.model.stream import Changer, Due, Failures, HostStanding, Place, Sought, Sums, Which
 from recrawl.model.units import DAY_S, HOUR_S
 from recrawl.model.verdict import Changed, Snapshot, Verdict
 from recrawl.model.visit import (
+    ASKED,
     MIN_SHARED_BYTES,
     Adoption,
     Completion,
@@ -61,6 +64,7 @@ from recrawl.model.visit import (
 from recrawl.model.withdrawal import Erasure, Moved, Replacement
 
 __all__ = [
+    "ASKED",
     "BAG_FORMAT",
     "CLEAR",
     "DAY_S",
@@ -85,17 +89,21 @@ __all__ = [
     "Bools",
     "Bytes8",
     "Changed",
+    "Changer",
     "Changes",
     "Completion",
+    "Due",
     "Effective",
     "Erasure",
     "Failure",
+    "Failures",
     "Feature",
     "Fetch",
     "Floats",
     "Header",
     "Hold",
     "Hop",
+    "HostStanding",
     "Hosts",
     "Hunch",
     "Ints",
@@ -113,6 +121,7 @@ __all__ = [
     "Noise",
     "Outcome",
     "Part",
+    "Place",
     "Plan",
     "Planned",
     "Plans",
@@ -123,6 +132,7 @@ __all__ = [
     "Replacement",
     "Request",
     "Resource",
+    "Roll",
     "Scope",
     "ScopeKind",
     "Seen",
@@ -130,7 +140,9 @@ __all__ = [
     "Sight",
     "Signal",
     "Snapshot",
+    "Sought",
     "Standing",
+    "Sums",
     "Suspicion",
     "Telling",
     "Took",
@@ -138,6 +150,7 @@ __all__ = [
     "Verdict",
     "Version",
     "Visit",
+    "Which",
     "column",
     "digest",
     "packed",

@@ -15,6 +15,7 @@ from recrawl.model.verdict import Changed
 
 # Packed, a reference takes some 600 bytes, and a record with so much text in it 800 to 950.
 MIN_SHARED_BYTES = 512
+ASKED = "asked"  # the rule of a plan that a person made: as soon as it can be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.model import Batch, Completion, Effective, Floats, Plan, Plans
+from recrawl.model import ASKED, Batch, Completion, Effective, Floats, Plan, Plans
 
 _REALS = (
     *("weight", "min_gap_s", "max_gap_s", "since_at", "gap_s", "due_at"),
@@ -106,14 +106,14 @@ class Columns:
         self.bound[rows] = _BOUNDS[plans.bound + 1]
 
     def bring_inside(self, resource_id: int, now: float) -> None:
-        """Move a plan outside the gap bounds to the bound, unless it waits out a failure."""
+        """Move a plan outside the gap bounds to the bound, unless it waits out a failure or was asked for."""
         row, real = resource_id - 1, self.real
         since_at, due_at = real["since_at"][row], real["due_at"][row]
         for name, outside in (
             ("min", due_at < since_at + real["min_gap_s"][row]),
             ("max", due_at > since_at + real["max_gap_s"][row]),
         ):
-            if outside and self.count["n_failures"][row] == 0:
+            if outside and self.count["n_failures"][row] == 0 and self.rule[row] != ASKED:
                 real["gap_s"][row] = real["plan_gap_s"][row] = real[f"{name}_gap_s"][row]
                 real["due_at"][row] = since_at + real["gap_s"][row]
                 real["planned_at"][row] = now

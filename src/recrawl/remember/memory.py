@@ -11,6 +11,7 @@ from math import inf, isnan
 import numpy as np
 
 from recrawl.model import (
+    ASKED,
     Batch,
     Changed,
     Completion,
@@ -29,8 +30,10 @@ from recrawl.remember.kin import MemoryKin
 from recrawl.remember.line import Host
 from recrawl.remember.paces import MemoryPaces
 from recrawl.remember.payloads import unknown_file
+from recrawl.remember.roll import MemoryRoll
 from recrawl.remember.sights import MemorySights
 from recrawl.remember.signals import MemorySignals
+from recrawl.remember.stream import MemoryStream
 from recrawl.remember.told import MemoryTold
 from recrawl.remember.withdrawal import MemoryWithdrawal
 
@@ -39,11 +42,13 @@ class MemoryStore(
     MemoryWithdrawal,
     MemoryAdopting,
     MemoryTold,
+    MemoryStream,
     MemorySignals,
     MemorySights,
     MemoryBags,
     MemoryKin,
     MemoryPaces,
+    MemoryRoll,
 ):
     # the loop
 
@@ -124,7 +129,8 @@ class MemoryStore(
     def replan(self, plans: Plans) -> None:
         plans = plans.pick((plans.id >= 1) & (plans.id <= self._columns.n))
         present = self._columns.real["since_at"][plans.id - 1]
-        plans = plans.pick(np.isnan(plans.since_at) | (plans.since_at == present))
+        stands = (self._columns.rule[plans.id - 1] == ASKED) & (plans.rule != ASKED)
+        plans = plans.pick((np.isnan(plans.since_at) | (plans.since_at == present)) & ~stands)
         self._columns.set_plans(plans)
         active = np.flatnonzero(self._columns.active[plans.id - 1])
         touched: dict[Host, None] = {}
@@ -136,9 +142,17 @@ class MemoryStore(
 
     # what happened
 
-    def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]:
+    def visits(
+        self,
+        resource_id: int,
+        limit: int | None = None,
+        *,
+        from_at: float = -inf,
+        until_at: float = inf,
+    ) -> Iterator[Visit]:
         record = self._watched.records.get(resource_id)
-        yield from islice(reversed(record.visits if record else []), limit)
+        within = (one for one in reversed(record.visits if record else []) if from_at <= one.at < until_at)
+        yield from islice(within, limit)
 
     def versions(self, resource_id: int | None = None) -> Iterator[Version]:
         if resource_id is None:
@@ -150,6 +164,9 @@ class MemoryStore(
             known = self._watched.records.get(resource_id)
             ordered = list(known.versions) if known else []
         yield from (version for _, version in ordered)
+
+    def version(self, resource_id: int, seq: int) -> Version | None:
+        return next((one for one in self.versions(resource_id) if one.seq == seq), None)
 
     def history(
         self,

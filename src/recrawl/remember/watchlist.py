@@ -24,6 +24,7 @@ from recrawl.model import (
     Visit,
 )
 from recrawl.remember.columns import Columns
+from recrawl.remember.layers import SILENT, merged
 from recrawl.remember.line import Host, Line
 from recrawl.remember.payloads import Payloads
 from recrawl.remember.watched import Record, Watched
@@ -119,10 +120,11 @@ class MemoryWatchlist:
             chosen.intersection_update(self._watched.reached(Scope(ScopeKind.TAG, tag)))
         if host is not None:
             chosen.intersection_update(self._watched.reached(Scope(ScopeKind.HOST, host)))
+        wanted = None if text is None else text.lower()
         matching = (
             resource_id
             for resource_id in sorted(chosen)
-            if resource_id > after and (text is None or text in records[resource_id].resource.url)
+            if resource_id > after and (wanted is None or wanted in records[resource_id].resource.url.lower())
         )
         for resource_id in islice(matching, limit):
             yield records[resource_id].resource, self._standing(resource_id), self._columns.plan(resource_id)
@@ -133,7 +135,22 @@ class MemoryWatchlist:
         self._settle(ids, now)
         return len(ids)
 
-    def said(self) -> Iterator[tuple[Scope, Settings]]:
+    def say_each(
+        self, ids: Sequence[int], settings: Settings, now: float, *, forget: Sequence[str] = ()
+    ) -> int:
+        known = [key for key in dict.fromkeys(ids) if key in self._watched.records]
+        merged(SILENT, settings, forget)  # what cannot be said at all is said of none
+        for key in known:
+            own = Scope(ScopeKind.RESOURCE, self._watched.records[key].resource.url)
+            self._watched.say(own, settings, forget)
+        self._settle(known, now)
+        return len(known)
+
+    def said(self, scopes: Sequence[Scope] | None = None) -> Iterator[tuple[Scope, Settings]]:
+        if scopes is not None:
+            layers = self._watched.layers
+            yield from ((scope, layers[scope]) for scope in scopes if scope in layers)
+            return
         widest_first = list(ScopeKind)[::-1]
         yield from sorted(
             self._watched.layers.items(), key=lambda item: (widest_first.index(item[0].kind), item[0].name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from recrawl.model import DAY_S, HOUR_S, Changes, Plan, Standing
+from recrawl.model import ASKED, DAY_S, HOUR_S, Changes, Plan, Standing
 
 N_NEW = 10  # visits: after so many a resource is known by what it did
 _UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
@@ -12,6 +12,8 @@ _UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
 
 def reason(plan: Plan, standing: Standing, changes: Changes = Changes.ANY) -> str:
     """Why the resource is looked at next when it is; `changes` are those that count."""
+    if plan.rule == ASKED:
+        return "Somebody asked for a visit: it comes in turn with all else that is due."
     if plan.rule == "first-look":
         return "Never looked at yet: due since it was added, in turn with all else that is due."
     if plan.rule == "retry":

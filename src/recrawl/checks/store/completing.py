@@ -101,6 +101,9 @@ def check_visits_come_newest_first_and_are_counted(make: MakeStore) -> None:
         assert [visit.at - T0 for visit in store.visits(1)] == [40.0, 30.0, 20.0, 10.0, 0.0]
         assert [visit.at - T0 for visit in store.visits(1, limit=2)] == [40.0, 30.0]
         assert list(store.visits(2)) == list(store.visits(1, limit=0)) == []
+        within = list(store.visits(1, from_at=T0 + 10.0, until_at=T0 + 40.0))
+        assert [visit.at - T0 for visit in within] == [30.0, 20.0, 10.0]
+        assert list(store.visits(1, 2, until_at=T0 + 40.0)) == within[:2]
         assert [store.n_visits_since(T0 + t) for t in (-1.0, 0.0, 20.0, 20.5, 41.0)] == [6, 6, 4, 2, 0]
         counts = store.counts(T0 + 50.0)
         assert (counts["visits"], counts["changes"], counts["failures"]) == (6, 2, 1)
@@ -133,6 +136,7 @@ def check_versions_are_numbered_and_flagged_ones_stand_aside(make: MakeStore) ->
         assert list(store.versions()) == expected
         assert list(store.versions(1)) == [item for item in expected if item.resource_id == 1]
         assert list(store.versions(99)) == []
+        assert [store.version(1, seq) for seq in (3, 5)] == [expected[2], None]
         assert store.standing(1)[0].version == expected[1]
         assert lease_of(store, A, T0 + 40.0).standing.version == expected[1]
         assert store.counts(T0)["versions"] == 2

@@ -20,7 +20,7 @@ from recrawl.checks.store.samples import (
     store_with,
     visited,
 )
-from recrawl.model import Outcome, Plan, Settings
+from recrawl.model import ASKED, Outcome, Plan, Settings
 
 A, A2, B, C = "http://a.example/1", "http://a.example/2", "http://b.example/", "http://c.example/"
 
@@ -102,6 +102,23 @@ def check_never_is_a_due_time_too(make: MakeStore) -> None:
         assert store.standing(1)[0].due_at == inf
 
 
+def check_a_visit_that_was_asked_for_stays_planned_until_it_is_made(make: MakeStore) -> None:
+    with store_with(make, A) as store:
+        visited(store, A, T0, gate_s=0.0)
+        asked = replace(plans({1: T0 + 5.0}), rule=ASKED)
+        store.replan(asked)
+        store.replan(plans({1: T0 + 9_000.0}))  # as a pricing would
+        store.say(resource_scope(A), Settings(min_gap_s=800.0), T0 + 1.0)
+        standing, plan = store.standing(1)
+        assert plan is not None
+        assert (standing.due_at, plan.rule) == (T0 + 5.0, ASKED)
+        store.replan(replace(asked, due_at=np.array([T0 + 3.0])))
+        assert store.ready_at(T0) == T0 + 3.0
+        visited(store, A, T0 + 4.0)
+        store.replan(plans({1: T0 + 9_000.0}))
+        assert store.standing(1)[0].due_at == T0 + 9_000.0
+
+
 def check_many_are_added_planned_and_claimed_alike(make: MakeStore) -> None:
     n = 3_000
     with store_with(make) as store:
@@ -130,5 +147,6 @@ PLANNING = [
     check_new_plans_replace_the_old_and_move_the_turns,
     check_a_plan_made_while_leased_yields_to_the_completion,
     check_never_is_a_due_time_too,
+    check_a_visit_that_was_asked_for_stays_planned_until_it_is_made,
     check_many_are_added_planned_and_claimed_alike,
 ]

@@ -88,6 +88,8 @@ def check_the_nearest_layer_wins_setting_by_setting(make: MakeStore) -> None:
             tag_scope("b"): tag_b,
             resource_scope(A): own,
         }
+        asked = [resource_scope(A), tag_scope("a"), host_scope("c.example"), GLOBAL]
+        assert list(store.said(asked)) == [(asked[0], own), (asked[1], tag_a), (GLOBAL, wide)]
         assert store.say(resource_scope(A), Settings(paused=False), T0) == 1
         assert found(store, A).settings == Settings(weight=1.5, paused=False)
         assert not effective(store, A).paused

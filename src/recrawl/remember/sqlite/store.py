@@ -15,8 +15,10 @@ from recrawl.remember.sqlite.kin import SqliteKin
 from recrawl.remember.sqlite.paces import SqlitePaces
 from recrawl.remember.sqlite.past import SqlitePast
 from recrawl.remember.sqlite.payloads import SqlitePayloads
+from recrawl.remember.sqlite.roll import SqliteRoll
 from recrawl.remember.sqlite.sights import SqliteSights
 from recrawl.remember.sqlite.signals import SqliteSignals, with_told
+from recrawl.remember.sqlite.stream import SqliteStream
 from recrawl.remember.sqlite.watchlist import json_ids, unknown
 from recrawl.remember.sqlite.withdrawal import SqliteWithdrawal
 
@@ -25,12 +27,14 @@ class SqliteStore(
     SqlitePayloads,
     SqliteAdopting,
     SqlitePast,
+    SqliteStream,
     SqlitePaces,
     SqliteSignals,
     SqliteSights,
     SqliteBags,
     SqliteKin,
     SqliteWithdrawal,
+    SqliteRoll,
 ):
     """One file, opened or created; several processes may have it open at once.
 
@@ -141,13 +145,20 @@ class SqliteStore(
 
     # what happened
 
-    def visits(self, resource_id: int, limit: int | None = None) -> Iterator[Visit]:
+    def visits(
+        self,
+        resource_id: int,
+        limit: int | None = None,
+        *,
+        from_at: float = -inf,
+        until_at: float = inf,
+    ) -> Iterator[Visit]:
         def page(before: tuple[float, int], n: int) -> list[tuple[tuple[float, int], Visit]]:
-            key = {"before_at": before[0], "before_id": before[1]}
+            key = {"from_at": from_at, "before_at": before[0], "before_id": before[1]}
             found = self._db.rows("visits", {"resource_id": resource_id, **key, "limit": n})
             return [((row["at"], row["id"]), rows.visit_of(row)) for row in found]
 
-        yield from paged(page, (inf, (1 << 63) - 1), limit)
+        yield from paged(page, (until_at, 0), limit)  # no visit has the number 0
 
     def versions(self, resource_id: int | None = None) -> Iterator[Version]:
         query, key = ("versions", "id") if resource_id is None else ("versions_of", "seq")
@@ -157,6 +168,10 @@ class SqliteStore(
             return [(row[key], rows.version_of(row, resource_id=row["resource_id"])) for row in found]
 
         yield from paged(page, 0, None)
+
+    def version(self, resource_id: int, seq: int) -> Version | None:
+        row = self._db.row("versions_of", {"resource_id": resource_id, "after": seq - 1, "limit": 1})
+        return None if row is None or row["seq"] != seq else rows.version_of(row, resource_id=resource_id)
 
     def standing(self, resource_id: int) -> tuple[Standing, Plan | None]:
         for _, standing, plan in self._watched([resource_id]):

@@ -100,7 +100,32 @@ class SqliteWatchlist:
             self._settle(ids, now)
         return len(ids)
 
-    def said(self) -> Iterator[tuple[Scope, Settings]]:
+    def say_each(
+        self, ids: Sequence[int], settings: Settings, now: float, *, forget: Sequence[str] = ()
+    ) -> int:
+        dropped: list[dict[str, object]] = []
+        put: list[dict[str, object]] = []
+        with self._db.writing():
+            found = self._db.mappings("own_layers", {"ids": json_ids(dict.fromkeys(ids))})
+            for row in found:
+                layer: dict[str, object] = {"scope": ScopeKind.RESOURCE.value, "name": row["resource_url"]}
+                said = merged(SILENT if row["scope"] is None else settings_of(row), settings, forget)
+                if said == SILENT:
+                    dropped.append(layer)
+                else:
+                    put.append({**layer, **settings_values(said)})
+            self._db.run_many("drop_layer", dropped)
+            self._db.run_many("put_layer", put)
+            self._settle([row["resource_id"] for row in found], now)
+        return len(found)
+
+    def said(self, scopes: Sequence[Scope] | None = None) -> Iterator[tuple[Scope, Settings]]:
+        if scopes is not None:
+            for scope in scopes:
+                row = self._db.row("layer", {"scope": scope.kind.value, "name": scope.name})
+                if row is not None:
+                    yield scope, settings_of(row)
+            return
         for kind in _LAYERS:
             found = self._db.rows("layers", {"scope": kind.value})
             yield from ((Scope(kind, row["name"]), settings_of(row)) for row in found)

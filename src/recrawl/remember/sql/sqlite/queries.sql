@@ -112,26 +112,32 @@ SELECT r.id FROM resource AS r JOIN host AS h ON h.id = r.host_id WHERE h.name =
 -- name: ids_of_tag
 SELECT resource_id FROM resource_tag WHERE tag = :name;
 
+-- name: ids_of_text
+SELECT id FROM resource WHERE instr(lower(url), lower(:text)) > 0;
+
 -- name: hosts_of
 SELECT DISTINCT r.host_id FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
 
 -- name: page
 SELECT id FROM resource
-WHERE id > :after AND (:text IS NULL OR instr(url, :text) > 0)
+WHERE id > :after AND (:text IS NULL OR instr(lower(url), lower(:text)) > 0)
 ORDER BY id LIMIT :limit;
 
 -- name: page_of_host
 SELECT id FROM resource
 WHERE host_id = (SELECT id FROM host WHERE name = :host)
-    AND id > :after AND (:text IS NULL OR instr(url, :text) > 0)
+    AND id > :after AND (:text IS NULL OR instr(lower(url), lower(:text)) > 0)
 ORDER BY id LIMIT :limit;
 
 -- name: page_of_tag
 SELECT t.resource_id FROM resource_tag AS t CROSS JOIN resource AS r ON r.id = t.resource_id
 WHERE t.tag = :tag AND t.resource_id > :after
     AND (:host IS NULL OR r.host_id = (SELECT id FROM host WHERE name = :host))
-    AND (:text IS NULL OR instr(r.url, :text) > 0)
+    AND (:text IS NULL OR instr(lower(r.url), lower(:text)) > 0)
 ORDER BY t.resource_id LIMIT :limit;
+
+-- name: tags
+SELECT tag, count(*) FROM resource_tag GROUP BY tag ORDER BY tag;
 
 -- name: page_of_moved
 -- Where a visit was under way during a move, it may still say that the resource moved to where it now is.
@@ -196,6 +202,11 @@ ON CONFLICT DO UPDATE SET
     allow_private = excluded.allow_private,
     manner = excluded.manner,
     changes = excluded.changes;
+
+-- name: own_layers
+SELECT r.id AS resource_id, r.url AS resource_url, l.*
+FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value
+LEFT JOIN layer AS l ON l.scope = 'resource' AND l.name = r.url;
 
 -- name: drop_layer
 DELETE FROM layer WHERE scope = :scope AND name = :name;
@@ -289,7 +300,7 @@ WHERE resource.id = s.id;
 
 -- name: bring_inside
 -- A plan outside its resource's gap bounds moves to the bound. One that waits out a failure stays: it
--- answers the host's trouble, not the gap.
+-- answers the host's trouble, not the gap; and so does one that a person asked for.
 UPDATE resource SET
     bound = iif(due_at < since_at + min_gap_s, 'min', 'max'),
     gap_s = iif(due_at < since_at + min_gap_s, min_gap_s, max_gap_s),
@@ -298,7 +309,7 @@ UPDATE resource SET
     p_changed = NULL,  -- it was that of another gap
     planned_at = :now
 WHERE id IN (SELECT value FROM json_each(:ids))
-    AND n_failures = 0
+    AND n_failures = 0 AND rule <> 'asked'
     AND (due_at < since_at + min_gap_s OR due_at > since_at + max_gap_s);
 
 -- name: take_turns
@@ -470,10 +481,12 @@ UPDATE resource SET
     due_at = ?1, gap_s = ?2, plan_gap_s = ?2, p_changed = ?3, per_day = ?4, bound = ?5,
     price = ?6, rule = ?7, planned_at = ?8
 -- unless another worker has visited it since the plan was made
-WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10);
+WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10)
+    AND (rule <> 'asked' OR ?7 = 'asked');  -- what a person asked for stands
 
 -- name: visits
-SELECT * FROM visit WHERE resource_id = :resource_id AND (at, id) < (:before_at, :before_id)
+SELECT * FROM visit
+WHERE resource_id = :resource_id AND at >= :from_at AND (at, id) < (:before_at, :before_id)
 ORDER BY at DESC, id DESC LIMIT :limit;
 
 -- name: told
@@ -492,6 +505,9 @@ ORDER BY v.at, v.id LIMIT :limit;
 
 -- name: last_visit
 SELECT coalesce(max(id), 0) FROM visit;
+
+-- name: recorded_since
+SELECT * FROM visit WHERE id > :after ORDER BY id LIMIT :limit;
 
 -- name: newest_told
 SELECT v.id, v.resource_id, v.since_at, v.at,
@@ -555,6 +571,31 @@ SELECT CAST((:until_at - at) / :step_s AS INTEGER) AS turn, count(*),
     )),
     sum(informative = 0)
 FROM visit WHERE at >= :from_at AND at < :until_at GROUP BY turn;
+
+-- name: latest
+-- Of each, from the moment of the last that is wanted.
+SELECT v.resource_id, v.since_at, v.at, v.due_at, v.informative,
+    iif(v.changed = 1 AND v.significant = 0 AND r.changes = 'significant', 0, v.changed) AS counted,
+    v.event_at, v.p_changed, v.per_day
+FROM json_each(:ids) AS j CROSS JOIN resource AS r ON r.id = j.value
+CROSS JOIN visit AS v ON v.resource_id = r.id AND v.at >= coalesce(
+    (
+        SELECT w.at FROM visit AS w WHERE w.resource_id = r.id AND w.at >= :from_at
+        ORDER BY w.at DESC LIMIT 1 OFFSET :n_before
+    ),
+    :from_at
+)
+ORDER BY v.resource_id, v.at, v.id;
+
+-- name: roll
+SELECT
+    r.id, r.host_id, r.kind, r.paused, v.gone, r.added_at, r.last_at, iif(r.n_changes > 0, v.at, NULL), r.due_at,
+    r.per_day, r.n_informative, r.n_failures
+FROM resource AS r LEFT JOIN version AS v ON v.resource_id = r.id AND v.seq = r.version_seq
+ORDER BY r.id;
+
+-- name: ids_by_url
+SELECT id FROM resource ORDER BY url;
 
 -- name: prospects
 SELECT id, host_id, weight, min_gap_s, max_gap_s, paused, since_at, plan_gap_s, p_changed, per_day
