@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil, isnan, nan
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from recrawl.remember.watchlist import MemoryWatchlist
 
 _Row = tuple[int, float, float, int, float, int, float, int, float, float, tuple[float, ...]]
 _FLOAT64 = np.dtype("<f8")
+Columns = TypeVar("Columns", Seen, Looked)
 
 
 def seen_of(rows: Iterable[tuple[Any, ...]]) -> Seen:
@@ -42,7 +43,7 @@ def _moments(some: bytes | Sequence[float] | None) -> Sequence[float] | Floats:
     return np.frombuffer(some, _FLOAT64) if isinstance(some, bytes) else some or ()
 
 
-def newest_of(seen: Seen, n_each: int) -> Seen:
+def newest_of(seen: Columns, n_each: int) -> Columns:
     """Of rows in the order of time, resource after resource, at most so many of each: the last of them."""
     begin = np.flatnonzero(np.diff(seen.id, prepend=-1))
     n = np.diff(np.append(begin, len(seen)))
@@ -68,6 +69,15 @@ def looked_of(rows: Iterable[tuple[Any, ...]]) -> Looked:
         event_at=np.array(next(columns), np.float64),
         p_changed=np.array(next(columns), np.float64),
         per_day=np.array(next(columns), np.float64),
+    )
+
+
+def looked_row(record: Record, visit: Visit) -> tuple[Any, ...]:
+    """As `looked_of` takes it."""
+    return (
+        *(visit.resource_id, visit.since_at, visit.at, visit.due_at, visit.informative),
+        *(int(visit.counted(record.resource.effective.changes)), visit.event_at),
+        *record.foreseen.get(visit.fetch_id, (nan, nan)),
     )
 
 
@@ -116,13 +126,14 @@ class MemoryTold(MemoryWatchlist):
             came.sort(key=lambda row: row[2])
         return newest(seen_of(came[-limit:]), limit), len(self._taught)
 
+    def recorded_since(self, mark: int | None, limit: int) -> tuple[Sequence[Visit], int]:
+        first = len(self._taught) if mark is None else mark
+        came = self._taught[first : first + limit]
+        return [visit for visit in came if visit.resource_id in self._watched.records], first + len(came)
+
     def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:
         rows = [
-            (
-                *(visit.resource_id, visit.since_at, visit.at, visit.due_at, visit.informative),
-                *(int(visit.counted(record.resource.effective.changes)), visit.event_at),
-                *record.foreseen.get(visit.fetch_id, (nan, nan)),
-            )
+            looked_row(record, visit)
             for resource_id, record in self._watched.records.items()
             for visit in record.visits
             if from_at <= visit.at < until_at and resource_id % every == 0

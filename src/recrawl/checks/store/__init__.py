@@ -5,6 +5,7 @@ from recrawl.checks.store.claiming import CLAIMING
 from recrawl.checks.store.completing import COMPLETING
 from recrawl.checks.store.holding import HOLDING
 from recrawl.checks.store.kin import KIN
+from recrawl.checks.store.listing import LISTING
 from recrawl.checks.store.looking import LOOKING
 from recrawl.checks.store.manners import MANNERS
 from recrawl.checks.store.moving import MOVING
@@ -14,6 +15,7 @@ from recrawl.checks.store.planning import PLANNING
 from recrawl.checks.store.recalling import RECALLING
 from recrawl.checks.store.samples import MakeStore
 from recrawl.checks.store.seeing import SEEING
+from recrawl.checks.store.streaming import STREAMING
 from recrawl.checks.store.telling import TELLING
 from recrawl.checks.store.timing import TIMING
 from recrawl.checks.store.watching import WATCHING
@@ -35,7 +37,9 @@ CHECKS = [
     *TIMING,
     *SEEING,
     *KIN,
+    *LISTING,
     *LOOKING,
+    *STREAMING,
     *ADOPTING,
     *WITHDRAWING,
     *WORDING,
