@@ -1,14 +1,14 @@
 """What kin bring in the default forecast: with and without them, at equal visits.
 
     python bench/kin_tellings.py FOLDER                              all corpora of a folder
-    python bench/kin_tellings.py FOLDER --corpora scrapes,terms --draws 4 --goals fresh
+    python bench/kin_tellings.py FOLDER --corpora scrapes,terms --draws 4 --goals fresh,prompt
 
 Before each window every resource is visited about every `--past` days, and kin are found from the newest of
 those visits, as the loop finds them. Then policy `index` runs over the window twice, each time at the price
 that gives a visit in `--every` days for each resource: with that table, and without. Nothing else is known of
-the past. Gains are what is cut from staleness, or what recall is higher by (nothing, since kin hasten no
-visit under goal `capture`); the mean over draws of windows,
-with its standard error.
+the past. Gains are what is cut from staleness, from the harmonic number or from the time that changes wait
+for a visit, or what recall is higher by (nothing, since kin hasten no visit under goal `capture`); the mean
+over draws of windows, with its standard error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from recrawl.corpora.opened import opened
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.bidding import bid
-from recrawl.evaluate.measures import measure
+from recrawl.evaluate.measures import Score, measure
 from recrawl.evaluate.pieces import Population, adapted
 from recrawl.evaluate.sample import held_in_memory
 from recrawl.kinship import N_NEWEST
@@ -34,7 +34,7 @@ from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Visits
 
 TOLERANCE = 0.004  # of the visits
-GUESS = {"fresh": 1e5, "capture": 0.2}
+GUESS = {"fresh": 1e5, "fresh-harmonic": 1e5, "prompt": 1e5, "capture": 0.2}
 
 
 def past_kin(some: Population, start_at: float, past_s: float, seed: int) -> KinTable:
@@ -61,6 +61,21 @@ def past_kin(some: Population, start_at: float, past_s: float, seed: int) -> Kin
         group=traces.host[ids - 1].astype(np.int64) + 1,
     )
     return kin_of_visits(seen, K)
+
+
+def gained(goal: str, without: Score, having: Score) -> float:
+    """What is cut from the cost, as a share of it; of recall, what is added."""
+    if goal == "capture":
+        return having.recall / without.recall - 1.0
+    before, after = (
+        {
+            "fresh": 1.0 - one.freshness,
+            "fresh-harmonic": one.harmonic,
+            "prompt": one.wait_days_mean,
+        }[goal]
+        for one in (without, having)
+    )
+    return 1.0 - after / before
 
 
 def compared(name: str, said: argparse.Namespace) -> None:
@@ -108,11 +123,7 @@ def compared(name: str, said: argparse.Namespace) -> None:
                 n_wanted = int(len(some.traces) * some.window.days / said.every)
                 guess, visits = bid(run, n_wanted, guess, TOLERANCE)
                 scores.append(measure(some.traces, visits, some.window).total())
-            without, having = scores
-            if goal == "fresh":
-                found.append(100.0 * (having.freshness - without.freshness) / (1.0 - without.freshness))
-            else:
-                found.append(100.0 * (having.recall / without.recall - 1.0))
+            found.append(100.0 * gained(goal, *scores))
     words = [
         f"{goal} {np.mean(found):+.2f} % ± {np.std(found) / max(len(found) - 1, 1) ** 0.5:.2f}"
         for goal, found in gains.items()
@@ -124,7 +135,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="of corpora")
     parser.add_argument("--corpora", help="names with commas between them; else all in the folder")
-    parser.add_argument("--goals", default="fresh", help="fresh, capture, or both with a comma")
+    parser.add_argument(
+        "--goals", default="fresh", help="with commas: fresh, fresh-harmonic, prompt, capture"
+    )
     parser.add_argument("--draws", type=int, default=4)
     parser.add_argument("--days", type=float, default=3 * 365.0, help="of the windows, at most")
     parser.add_argument("--share", type=float, default=0.5, help="of the corpus, at most")

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unit.test_experts import following
 
-from recrawl.evaluate.radinsky.crawling import COIN, INDEX, Crawl, Seen, crawled
+from recrawl.evaluate.radinsky.crawling import COIN, INDEX, Crawl, Seen, crawled, likely
 from recrawl.evaluate.radinsky.paired import mean, quantile, two_sided
+from recrawl.learn.experts import foretold, tuned
 from recrawl.learn.features.content import Steps
 from recrawl.learn.kin import Kin
-from recrawl.model import Bags
+from recrawl.model import Bags, Floats
 
 
 def test_students_distribution_is_that_of_the_tables() -> None:
@@ -70,6 +72,26 @@ def test_a_crawl_knows_nothing_of_pages_that_it_does_not_fetch() -> None:
     assert (task.steps.at[1, -3:] == crawl.steps.at[1, 3]).all()
     assert not task.known[:, 3:].any()  # nothing that the crawl saw is learned from
     assert task.known[:, 1:3].all()
+
+
+@pytest.mark.parametrize("name", ["single", "experts", "ours"])
+def test_a_learner_that_is_trained_once_says_day_after_day_what_one_trained_anew_would(name: str) -> None:
+    steps, kin, _ = following(n_followers=5, n_steps=60)
+    crawl = Crawl(
+        steps=steps, kin=kin, group=np.zeros(8, dtype=np.int64), start=30, n_days=25, n_train=24, back=2,
+        budget=0.4, seed=3,
+    )  # fmt: skip
+    tuning = tuned(name, Seen(crawl).task(), 26)
+    asked, told = likely(name, crawl, tuning), []
+
+    def both(seen: Seen) -> Floats:
+        task = seen.task()
+        anew = foretold(name, task, np.array([task.steps.n_steps - 1]), tuning=tuning).p[:, 0]
+        told.append(np.array_equal(asked(seen), anew))
+        return anew
+
+    crawled(crawl, both, COIN)
+    assert told == [True] * 25
 
 
 def test_the_index_policy_beats_a_coin_that_knows_as_much() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recrawl.learn.experts import Task, Tuning, foretold
+from recrawl.learn.experts import Task, Tuning, lasting
 from recrawl.learn.features.content import Steps
 from recrawl.learn.kin import Kin
 from recrawl.model import Bools, Floats, Ints
@@ -66,8 +66,7 @@ class Seen:
         """To foretell from the present, with the examples of the time before the crawl."""
         n_more = len(self._at) - self.n_learned
         rows = [*range(self.n_learned), *range(self.n_learned + max(0, n_more - _TAIL), len(self._at))]
-        steps = Steps(
-            self._crawl.steps.bags,
+        steps = self._crawl.steps.seen_as(
             np.stack([self._at[row] for row in rows], axis=1),
             np.stack([self._changed[row] for row in rows], axis=1),
         )
@@ -86,14 +85,12 @@ class Seen:
         return np.asarray(np.stack(self._changed[1 : self.n_learned], axis=1).mean(axis=1))
 
 
-def likely(name: str, tuning: Tuning | None) -> Likely:
-    def asked(seen: Seen) -> Floats:
-        if name == "frequency":
-            return seen.frequency
-        task = seen.task()
-        return foretold(name, task, np.array([task.steps.n_steps - 1]), tuning=tuning).p[:, 0]
-
-    return asked
+def likely(name: str, crawl: Crawl, tuning: Tuning | None) -> Likely:
+    """Trained here, once for all days; whatever is crawled by it, the learned part is the same."""
+    if tuning is None:
+        return lambda seen: seen.frequency
+    learner = lasting(name, Seen(crawl).task(), tuning)
+    return lambda seen: learner(seen.task())
 
 
 def crawled(crawl: Crawl, asked: Likely | None, rule: str) -> Bools:

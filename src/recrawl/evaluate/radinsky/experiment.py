@@ -219,10 +219,13 @@ def _freshness(
     ]
     runs += [(INDEX, "turns", 0)]
 
+    names = [*LEARNERS.values()]
+    found = each(lambda i: likely(names[i], crawl, tunings.get(names[i])), len(names), ask.n_cores)
+    asked = dict(zip(LEARNERS, found, strict=True))
+
     def run(i: int) -> Bools:
         rule, key, draw = runs[i]
-        asked = None if key == "turns" else likely(LEARNERS[key], tunings.get(LEARNERS[key]))
-        return crawled(within(crawl, draw), asked, rule)
+        return crawled(within(crawl, draw), asked.get(key), rule)
 
     sums: dict[str, dict[str, Floats]] = {rule: {} for rule in RULES}
     for i, fresh in enumerate(each(run, len(runs), ask.n_cores)):

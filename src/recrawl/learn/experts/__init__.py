@@ -6,10 +6,12 @@
 
 `told.p` are calibrated probabilities. In a crawl that sees only part of what happens, `steps` is what it has
 seen (a page that was not looked at shows what it showed, and did not change), made anew for each day; a
-`tuning` spares choosing C every day, and steps older than examples and features reach may be cut off.
+learner that is not to learn more is trained once then (`lasting`), and steps between its examples and what
+features reach may be cut out.
 """
 
+from recrawl.learn.experts.lasting import lasting
 from recrawl.learn.experts.learners import LEARNERS, foretold, tuned
 from recrawl.learn.experts.tasks import Foretold, Task, Tuning
 
-__all__ = ["LEARNERS", "Foretold", "Task", "Tuning", "foretold", "tuned"]
+__all__ = ["LEARNERS", "Foretold", "Task", "Tuning", "foretold", "lasting", "tuned"]

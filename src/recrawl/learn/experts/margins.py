@@ -71,26 +71,35 @@ def separated(kernel: Floats, y: Floats, cap: Floats, alpha: Floats) -> float:
 
 
 @quick
-def decided(kernel: Floats, y: Floats, cap: Floats) -> Floats:
-    """What the machine says of each row of the kernel: of its examples, and of what is to be foretold, the
-    last. Above 0: a change. Examples of one kind alone: that kind, by a margin; none: 0."""
-    n = len(y)
-    said = np.zeros(len(kernel))
-    n_so = 0
+def machine(kernel: Floats, y: Floats, cap: Floats, alpha: Floats) -> float:
+    """As `separated`, whatever the examples: of one kind alone, that kind by a margin; none: 0."""
+    n, n_so = len(y), 0
     for k in range(n):
         n_so += int(y[k] > 0.0)
+    alpha[:] = 0.0
     if n == 0:
-        return said
-    if n_so in (0, n):
-        said[:] = y[0]
-        return said
-    alpha = np.empty(n)
-    said[:] = separated(kernel, y, cap, alpha)
-    for k in range(n):
+        return 0.0
+    return float(y[0]) if n_so in (0, n) else separated(kernel, y, cap, alpha)
+
+
+@quick
+def says(kernel: Floats, y: Floats, alpha: Floats, b: float) -> Floats:
+    """What a machine says of each row of the kernel."""
+    said = np.full(len(kernel), b)
+    for k in range(len(y)):
         if alpha[k] > 0.0:
             for row in range(len(kernel)):
                 said[row] += alpha[k] * y[k] * kernel[row, k]
     return said
+
+
+@quick
+def decided(kernel: Floats, y: Floats, cap: Floats) -> Floats:
+    """What the machine says of each row of the kernel: of its examples, and of what is to be foretold, the
+    last. Above 0: a change."""
+    alpha = np.empty(len(y))
+    b = machine(kernel, y, cap, alpha)
+    return says(kernel, y, alpha, b)
 
 
 @quick
@@ -107,9 +116,12 @@ def examples(usable: Bools, t: int, n_train: int, ahead: int) -> Ints:
 
 
 @quick
-def add_products(band: Floats, values: Floats, share: Floats, rows: Ints, onto: Floats) -> None:
+def add_products(
+    band: Floats, values: Floats, share: Floats, rows: Ints, onto: Floats, since: int = 0
+) -> None:
     """Adds the products of rows (the last is to be foretold) with the examples among them, all blocks
-    together. `band[s, d]` is the product of the words at steps s and s - d; `share` what a column counts."""
+    together. `band[s, d]` is the product of the words at steps s and s - d; `share` what a column counts.
+    Of rows before the `since`-th there is no need."""
     n = len(rows) - 1
     if n == 0:
         return
@@ -121,7 +133,7 @@ def add_products(band: Floats, values: Floats, share: Floats, rows: Ints, onto: 
             square += (values[rows[i], c] - mean) ** 2 / n
         if square <= 1e-12 * (1.0 + mean * mean):
             continue
-        for i in range(n + 1):
+        for i in range(since, n + 1):
             scaled = share[c] * (values[rows[i], c] - mean) / square
             for j in range(n):
                 onto[i, j] += scaled * (values[rows[j], c] - mean)
@@ -138,7 +150,7 @@ def add_products(band: Floats, values: Floats, share: Floats, rows: Ints, onto: 
     square -= mean
     if square <= 1e-12 * (1.0 + abs(mean)):
         return
-    for i in range(n + 1):
+    for i in range(since, n + 1):
         for j in range(n):
             product = band[max(rows[i], rows[j]), abs(rows[i] - rows[j])]
             onto[i, j] += (product - row_mean[i] - row_mean[j] + mean) / square
@@ -169,4 +181,35 @@ def alone(
             add_products(bands[page], values[page], share, rows, products)
             cubed(products, n_blocks, coef0)
             said[page, place] = decided(products, y, cap)[n]
+    return said
+
+
+@hurried
+def trained(
+    bands: Floats, values: Floats, share: Floats, rows: Ints, y: Floats, n_blocks: int, c: float, coef0: float
+) -> tuple[Floats, Floats]:
+    """Of each page by itself: the weights of its examples, all rows but the last, and the threshold."""
+    n = len(y)
+    alpha, b = np.zeros((len(bands), n)), np.zeros(len(bands))
+    for page in range(len(bands)):
+        products = np.zeros((n + 1, n))
+        add_products(bands[page], values[page], share, rows, products)
+        cubed(products, n_blocks, coef0)
+        b[page] = machine(products, y, np.full(n, c), alpha[page])
+    return alpha, b
+
+
+@hurried
+def again(
+    bands: Floats, values: Floats, share: Floats, rows: Ints, y: Floats, n_blocks: int, coef0: float,
+    alpha: Floats, b: Floats,
+) -> Floats:  # fmt: skip
+    """What such machines say of the last row."""
+    n = len(y)
+    said = np.zeros(len(bands))
+    for page in range(len(bands)):
+        products = np.zeros((n + 1, n))
+        add_products(bands[page], values[page], share, rows, products, n)
+        cubed(products[n:], n_blocks, coef0)
+        said[page] = says(products[n:], y, alpha[page], b[page])[0]
     return said

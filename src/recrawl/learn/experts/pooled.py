@@ -41,6 +41,22 @@ def asked_of_all(task: Task, pages: Ints, at: Ints, known: Bools, own: Floats, a
     return 0.5 * odds(blended(p, task.outcome[pages][:, at], known, at, task.ahead))
 
 
+class Pool:
+    """Models that are made once, from what is known at the newest step of a task."""
+
+    def __init__(self, task: Task) -> None:
+        with _one_thread():
+            rng = np.random.default_rng(task.seed)
+            self._models = _learned(task, signs(task), task.steps.n_steps - 1, rng)
+
+    def asked(self, now: Task, own: Floats) -> Floats:
+        """The same of the pages of a task at its newest step alone."""
+        with _one_thread():
+            line, trees = self._models.of(signs(now)[now.pages, -1])
+        p, nothing = blends(line, trees, odds(own))[:, :, None], np.zeros((len(own), 1), dtype=bool)
+        return 0.5 * odds(blended(p, nothing, nothing, np.zeros(1, dtype=np.int64), now.ahead))[:, 0]
+
+
 def _said(task: Task, columns: Singles, pages: Ints, at: Ints, anew: bool) -> tuple[Floats, Floats]:
     """The log odds by the line, and by each number of trees."""
     line, trees = np.empty((len(pages), len(at))), np.empty((len(_STAGES), len(pages), len(at)))

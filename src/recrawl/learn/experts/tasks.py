@@ -117,6 +117,14 @@ class Sheets:
                 self._bands[page] = dots(self._unigrams, now.ravel(), then.ravel()).reshape(then.shape)
         return np.stack([self._bands[page] for page in pages.tolist()])
 
+    def products(self, shown: Ints) -> Floats:
+        """Of the words' shares in one more bag of each page, as if it came after all steps, with its own and
+        those at d steps before, (all pages, d)."""
+        at = self._task.steps.at
+        then = np.append(shown[:, None], at[:, ::-1], axis=1)
+        now = np.broadcast_to(shown[:, None], then.shape)
+        return dots(self._unigrams, now.ravel(), then.ravel()).reshape(then.shape)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foretold:

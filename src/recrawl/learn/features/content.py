@@ -48,9 +48,11 @@ class Steps:
         rows = np.arange(len(self.bags))
         return np.append(dots(self.bags, rows, rows), 0.0)
 
-    def upto(self, t: int) -> Steps:
-        """What was known at step t."""
-        return Steps(self.bags, self.at[:, : t + 1], self.changed[:, : t + 1])
+    def seen_as(self, at: Ints, changed: Bools) -> Steps:
+        """The same bags at other steps; what was worked out of them is kept."""
+        other = Steps(self.bags, at, changed)
+        other.__dict__["squares"] = self.squares
+        return other
 
 
 def frequency(changed: Bools, back: int) -> Floats:
