@@ -119,16 +119,16 @@ class MemoryTold(MemoryWatchlist):
         records = self._watched.records
         came = [
             self._row(records[visit.resource_id], visit)
-            for visit in self._taught[mark:]
+            for visit in self._recorded[mark:]
             if visit.resource_id in records and visit.teaches
         ]
         if not mark:
             came.sort(key=lambda row: row[2])
-        return newest(seen_of(came[-limit:]), limit), len(self._taught)
+        return newest(seen_of(came[-limit:]), limit), len(self._recorded)
 
     def recorded_since(self, mark: int | None, limit: int) -> tuple[Sequence[Visit], int]:
-        first = len(self._taught) if mark is None else mark
-        came = self._taught[first : first + limit]
+        first = len(self._recorded) if mark is None else mark
+        came = self._recorded[first : first + limit]
         return [visit for visit in came if visit.resource_id in self._watched.records], first + len(came)
 
     def looked(self, from_at: float, until_at: float, *, every: int = 1) -> Iterator[Looked]:

@@ -37,7 +37,7 @@ class MemoryWatchlist:
         self._line = Line()
         self._fetch_ids: set[str] = set()
         self._visited_at: list[float] = []  # sorted
-        self._taught: list[Visit] = []  # in the order they came
+        self._recorded: list[Visit] = []  # in the order they came
         self._n_versions = 0  # ever
         self._files: dict[str, int] = {}
         self._payloads = Payloads()
@@ -79,8 +79,7 @@ class MemoryWatchlist:
         self._fetch_ids.add(visit.fetch_id)
         insort(self._visited_at, visit.at)
         insort(record.visits, visit, key=lambda visit: visit.at)
-        if visit.teaches:
-            self._taught.append(visit)
+        self._recorded.append(visit)
 
     def remove(self, ids: Sequence[int]) -> int:
         gone = [record for key in ids if (record := self._watched.remove(key)) is not None]

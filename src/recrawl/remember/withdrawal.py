@@ -95,8 +95,9 @@ class MemoryWithdrawal(MemoryWatchlist):
                 noise=SILENCE,
             )
             record.visits[:] = [_silent(visit) for visit in record.visits]
-            self._taught[:] = [
-                _silent(visit) if visit.resource_id == record.resource.id else visit for visit in self._taught
+            self._recorded[:] = [
+                _silent(visit) if visit.resource_id == record.resource.id else visit
+                for visit in self._recorded
             ]
             self._unsay(record.resource.id)
             self._unsee(record.resource.id)

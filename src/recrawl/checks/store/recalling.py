@@ -84,6 +84,30 @@ def check_whoever_listens_hears_every_visit_once(make: MakeStore) -> None:
         assert store.heard(mark, 10)[0].id.tolist() == [2]
 
 
+def check_visits_can_be_gone_through_in_the_order_of_recording(make: MakeStore) -> None:
+    """Whatever came of them; each once, however few are taken at a time."""
+    with store_with(make, A, B) as store:
+        _look(store, A, T0, Changed.UNKNOWN)
+        none, mark = store.recorded_since(None, 10)
+        assert (list(none), list(store.recorded_since(mark, 10)[0])) == ([], [])
+        _look(store, A, T0 + 20.0, Changed.YES)
+        _look(store, A, T0 + 30.0, Changed.UNKNOWN, outcome=Outcome.NET_ERROR)
+        _look(store, B, T0 + 10.0, Changed.UNKNOWN)  # recorded late
+        found = []
+        while True:
+            page, mark = store.recorded_since(mark, 2)
+            found += [(visit.resource_id, visit.at, visit.outcome) for visit in page]
+            if not page:
+                break
+        ok, failed = Outcome.OK, Outcome.NET_ERROR
+        assert found == [(1, T0 + 20.0, ok), (1, T0 + 30.0, failed), (2, T0 + 10.0, ok)]
+        assert [visit.at for visit in store.recorded_since(0, 1)[0]] == [T0]
+        store.remove([2])  # the newest visits are no more; whoever knew of them goes on with what comes
+        _, mark = store.recorded_since(mark, 10)
+        _look(store, A, T0 + 40.0, Changed.NO)
+        assert [visit.at for visit in store.recorded_since(mark, 10)[0]] == [T0 + 40.0]
+
+
 def check_memory_is_exchanged_unless_visited_since(make: MakeStore) -> None:
     with store_with(make, A, B) as store:
         visited(store, A, T0)
@@ -113,5 +137,6 @@ RECALLING = [
     check_the_past_comes_by_time_without_what_is_flagged,
     check_what_teaches_is_told_in_the_order_of_time,
     check_whoever_listens_hears_every_visit_once,
+    check_visits_can_be_gone_through_in_the_order_of_recording,
     check_memory_is_exchanged_unless_visited_since,
 ]

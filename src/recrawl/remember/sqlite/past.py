@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.model import Bits, Floats, Ints, Looked, Prospects, Seen, Version
+from recrawl.model import Bits, Floats, Ints, Looked, Prospects, Seen, Version, Visit
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.database import Database
 from recrawl.remember.told import looked_of, n_steps, newest, newest_of, prospects_of, seen_of
@@ -51,6 +51,13 @@ class SqlitePast:
         found = [seen_of(row[1:] for row in page) for page in pages]
         seen = Seen(**{f.name: np.concatenate([getattr(one, f.name) for one in found]) for f in fields(Seen)})
         return newest(seen, limit), last
+
+    def recorded_since(self, mark: int | None, limit: int) -> tuple[Sequence[Visit], int]:
+        last = self._db.column("last_visit")[0]
+        if mark is None or mark > last:  # visits of what was removed had come after it
+            return [], last
+        found = self._db.rows("recorded_since", {"after": mark, "limit": limit})
+        return [rows.visit_of(row) for row in found], found[-1]["id"] if found else mark
 
     def _newest(self, last: int, limit: int) -> Iterator[_Page]:
         """By time, since those that were recorded last may be an import of long ago."""
