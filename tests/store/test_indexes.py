@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recrawl.checks.store.samples import T0, completion, found, lease_of, new, version
-from recrawl.model import Changed, Replacement, Telling
+from recrawl.checks.store.samples import T0, completion, found, lease_of, new, plans, version
+from recrawl.model import Changed, Replacement, Sought, Telling
 from recrawl.remember.sqlite import SqliteStore
 
 A, OLD = "http://a.example/", "old.warc.gz"
@@ -90,3 +90,27 @@ def test_who_was_told_of_is_found_without_reading_all_signals(tmp_path: Path) ->
         visit = replace(completion(lease, T0 + 9_000.0).visit, changed=Changed.NO)
         store.complete([replace(completion(lease, T0 + 9_000.0), visit=visit)])
         assert n_steps(store, lambda: len(store.lately(np.array([len(urls)]), 5)) == 1) < N_FEW
+
+
+def test_what_changed_last_and_what_comes_next_are_found_without_reading_all(tmp_path: Path) -> None:
+    """A page of changes among many visits that found none, and a few visits among many that are due later."""
+    urls = [f"http://h{i}.example/" for i in range(N // 4)]
+    with closing(SqliteStore(tmp_path / "stream.sqlite")) as store:
+        store.add([new(url) for url in urls], T0)
+        for turn in range(4):
+            at = T0 + 10_000.0 * turn
+            done = [completion(lease, at) for lease in store.claim(now=at, limit=len(urls), lease_s=60.0)]
+            changed = [Changed.YES if turn == 2 and i < 30 else Changed.NO for i in range(len(done))]
+            store.complete(
+                [
+                    replace(one, visit=replace(one.visit, changed=found))
+                    for one, found in zip(done, changed, strict=True)
+                ]
+            )
+        assert n_steps(store, lambda: store.stream(Sought(), limit=5, reach=N)) < 4 * N_FEW
+        assert n_steps(store, lambda: len(store.most_changed(T0, T0 + 1e6, 5)) == 5) < 4 * N_FEW
+        store.add([new(f"http://one.example/{i}") for i in range(N)], T0)
+        ids = range(len(urls) + 1, len(urls) + N + 1)
+        store.replan(plans({key: T0 + 1e6 + n for n, key in enumerate(ids)}))
+        store.remove(range(1, len(urls) + 1))
+        assert n_steps(store, lambda: len(store.coming(T0 + 1e6, T0 + 1e6 + 9.0, 99)) == 9) < 2 * N

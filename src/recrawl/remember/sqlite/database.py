@@ -212,9 +212,12 @@ def migrations() -> list[tuple[int, str]]:
 
 @cache
 def queries() -> Mapping[str, str]:
-    """The statements of `queries.sql` by the name that stands above each."""
-    _, *parts = re.split(r"^-- name: (\w+)\n", (_SQL / "queries.sql").read_text("utf-8"), flags=re.MULTILINE)
-    return dict(zip(parts[::2], parts[1::2], strict=True))
+    """The statements of `queries.sql` and `stream.sql` by the name that stands above each."""
+    found: dict[str, str] = {}
+    for name in ("queries.sql", "stream.sql"):
+        _, *parts = re.split(r"^-- name: (\w+)\n", (_SQL / name).read_text("utf-8"), flags=re.MULTILINE)
+        found |= zip(parts[::2], parts[1::2], strict=True)
+    return found
 
 
 def statements(script: str) -> Iterator[str]:
