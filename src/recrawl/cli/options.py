@@ -29,7 +29,6 @@ class Command(TyperCommand):
 
 
 INTERRUPTED = 130  # the exit code of what ends by Ctrl-C
-LEAST_BYTES, MOST_BYTES = 1024, 2**30  # of a body: less is hardly a page, more is not read
 
 
 def _home(ctx: typer.Context, said: Path | None) -> Path | None:
@@ -180,29 +179,16 @@ def settings(
     changes: str | None = None,
 ) -> Settings:
     """What the options say; what they do not say stays open."""
-    from recrawl.app.quantity import seconds
-    from recrawl.errors import BadSettingError
-    from recrawl.model import Changes, Kind, Settings
+    from recrawl.app import settings
 
-    if changes is not None and changes not in list(Changes):
-        raise BadSettingError(f"{changes!r} changes cannot be told; choose one of: {', '.join(Changes)}.")
-    if kind is not None and kind not in list(Kind):
-        raise BadSettingError(f"{kind!r} is not a kind; choose one of: {', '.join(Kind)}.")
-    if weight is not None and not 0.0 < weight < float("inf"):
-        raise BadSettingError(f"A weight of {weight:g} means nothing; give a number above 0.")
-    gaps = [None if said is None else seconds(said) for said in (min_gap, max_gap)]
-    if any(gap is not None and gap <= 0.0 for gap in gaps):
-        raise BadSettingError("A gap must be longer than nothing; write it as 30m, 6h or 2d.")
-    if None not in gaps and gaps[0] > gaps[1]:  # type: ignore[operator]  # neither is None
-        raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; swap or change them.")
-    return Settings(
-        kind=None if kind is None else Kind(kind),
+    return settings.settings(
+        kind=kind,
         weight=weight,
-        min_gap_s=gaps[0],
-        max_gap_s=gaps[1],
+        min_gap=min_gap,
+        max_gap=max_gap,
         allow_private=allow_private,
         manner=manner,
-        changes=None if changes is None else Changes(changes),
+        changes=changes,
     )
 
 
@@ -219,35 +205,17 @@ def manner(
     mask: bool | None = None,
 ) -> Manner | None:
     """How to look, as the options say it; None where they say nothing."""
-    from recrawl.detect.selectors import checked
-    from recrawl.errors import BadSettingError
-    from recrawl.model import Manner
-    from recrawl.observe.robots import product
+    from recrawl.app import settings
 
-    if max_bytes is not None and not LEAST_BYTES <= max_bytes <= MOST_BYTES:
-        raise BadSettingError(f"--max-bytes must be from {LEAST_BYTES} to {MOST_BYTES}; give such a number.")
-    if page_rows is not None and page_rows < 1:
-        raise BadSettingError("--page-rows must be at least 1; a few thousand suit most endpoints.")
-    if user_agent is not None and not (
-        product(user_agent) and user_agent.isascii() and user_agent.isprintable()
-    ):
-        raise BadSettingError("--user-agent must begin with a name, in ASCII, such as example-bot/1.0.")
-    for selector in include or ():
-        checked(selector)
-    for selector in ignore or ():
-        checked(selector, ignoring=True)
-    if not all(column.strip() and column.isprintable() for column in keys or ()):
-        raise BadSettingError("--keys names a column as it stands in the table's first row; give its name.")
-    said = Manner(
+    return settings.manner(
         render=render,
         insecure=insecure,
         max_bytes=max_bytes,
         page_rows=page_rows,
         user_agent=user_agent,
-        include=tuple(include) if include else None,
-        ignore=tuple(ignore) if ignore else None,
-        keys=tuple(keys) if keys else None,
+        include=include,
+        ignore=ignore,
+        keys=keys,
         main=main,
         mask=mask,
     )
-    return None if said == Manner() else said
