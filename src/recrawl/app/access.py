@@ -6,15 +6,14 @@ Nothing here prints or logs a value, and no error message quotes one.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from recrawl.app import private
 from recrawl.app.doors import checked
 from recrawl.errors import BadSettingError
 from recrawl.model import GLOBAL, Access, Header, Resource, Scope, ScopeKind
@@ -22,7 +21,6 @@ from recrawl.urls import host_key
 
 FILE_NAME = "secrets.json"
 _FORMAT = 1
-_OTHERS = 0o077  # the bits of a file's mode that are not its owner's
 _NOTHING = Access()
 
 Layers = Mapping[Scope, Access]
@@ -87,7 +85,7 @@ class Secrets:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamp: tuple[int, ...] | None = None
+        self._stamp: private.Stamp | None = None
         self._layers: Layers = {}
 
     def access_for(self, resource: Resource) -> Access | None:
@@ -112,9 +110,8 @@ class Secrets:
 
     def layers(self) -> Layers:
         """What is kept, by scope, from the widest to the nearest."""
-        try:
-            stamp = _stamp(self._path.stat())
-        except FileNotFoundError:
+        stamp = private.stamp(self._path)
+        if stamp is None:
             self._stamp, self._layers = None, {}
             return self._layers
         if stamp != self._stamp:
@@ -159,20 +156,10 @@ class Secrets:
     @contextmanager
     def _writing(self) -> Iterator[dict[Scope, Access]]:
         """What is kept, to be changed; written in one piece, one process at a time."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        with private.writing(self._path):
             kept = dict(_read(self._path)) if self._path.exists() else {}
             yield kept
             _write(self._path, {scope: access for scope, access in kept.items() if access != _NOTHING})
-            os.fsync(folder)
-        except OSError as problem:
-            raise BadSettingError(
-                f"{self._path} cannot be written ({problem.strerror}); see to its folder and its disk."
-            ) from None
-        finally:
-            os.close(folder)
 
 
 def _less(access: Access, which: Parts) -> Access:
@@ -189,23 +176,8 @@ def _less(access: Access, which: Parts) -> Access:
 # -- the file --------------------------------------------------------------------------------------------
 
 
-def _stamp(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_mtime_ns, found.st_ino, found.st_size, found.st_mode, found.st_dev
-
-
 def _read(path: Path) -> Layers:
-    try:
-        with path.open("rb") as file:
-            if os.fstat(file.fileno()).st_mode & _OTHERS:
-                raise BadSettingError(
-                    f"{path} holds secrets and others may read it; run `chmod 600 {path}`, and consider "
-                    "changing what is in it."
-                )
-            text = file.read()
-    except OSError as problem:
-        raise BadSettingError(
-            f"{path} cannot be read ({problem.strerror}); see to its owner and mode."
-        ) from None
+    text = private.read(path)
     try:
         document = json.loads(text)
         if document["format"] != _FORMAT:
@@ -245,17 +217,4 @@ def _write(path: Path, layers: Layers) -> None:
         said = {name: getattr(access, name) for name in ("headers", "cookies", "basic", "bearer", "proxy")}
         scopes.append({"scope": scope.kind.value, "name": scope.name, **{k: v for k, v in said.items() if v}})
     text = json.dumps({"format": _FORMAT, "scopes": scopes}, indent=2, ensure_ascii=False)
-    fresh = path.with_name(f"{path.name}.new")
-    with suppress(FileNotFoundError):
-        fresh.unlink()  # what a crash left
-    # born private: no moment at which others could open it
-    private = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(private, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
+    private.write(path, text + "\n")

@@ -25,6 +25,7 @@ from recrawl.cli.plan import plan
 from recrawl.cli.relearn import relearn
 from recrawl.cli.replay import replay
 from recrawl.cli.report import report
+from recrawl.cli.serve import serve, tokens_app
 from recrawl.cli.silent import silent
 from recrawl.cli.simulate import simulate
 from recrawl.cli.terminal import note
@@ -112,6 +113,7 @@ for command in (
     *(erase, prune, backup, restore, relearn),
     *(train, classes),
     replay,
+    serve,
     report,
     simulate,
     capacity,
@@ -120,6 +122,7 @@ for command in (
 ):
     app.command(command.__name__.rstrip("_"), cls=options.Command)(command)
 app.add_typer(access.app, name="access")
+app.add_typer(tokens_app, name="token")
 app.add_typer(evaluate, name="evaluate")
 corpus.app.command("make", cls=options.Command)(make)
 app.add_typer(corpus.app, name="corpus")

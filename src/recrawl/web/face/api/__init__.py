@@ -1,0 +1,26 @@
+"""The API: each module has a `router`; all are mounted under one path, and are in the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+
+class Problem(BaseModel):
+    """What every refusal looks like."""
+
+    error: str = Field(description="What is wrong, and what to do about it.")
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "What was asked for makes no sense."},
+    401: {"model": Problem, "description": "No token, or not one of this place."},
+    403: {"model": Problem, "description": "This token may not do that."},
+    404: {"model": Problem, "description": "There is no such thing."},
+    413: {"model": Problem, "description": "More than 1 MiB."},
+    422: {"model": Problem, "description": "A value does not fit."},
+    503: {"model": Problem, "description": "Not now; Retry-After says when."},
+}
+API: tuple[APIRouter, ...] = ()

@@ -1,0 +1,9 @@
+"""The pages: each module has a `router`."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from recrawl.web.face.pages import api
+
+PAGES: tuple[APIRouter, ...] = (api.router,)

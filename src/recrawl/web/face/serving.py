@@ -1,0 +1,57 @@
+"""The face on a socket."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import AbstractContextManager
+from types import TracebackType
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from recrawl.errors import BadInputError
+
+GRACE_S = 3  # for what is being answered when it is to end; streams of news would go on for ever
+
+
+class Serving(AbstractContextManager["Serving"]):
+    """Listens from the first moment, so that the address can be told before anything is answered."""
+
+    def __init__(self, host: str, port: int) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind((host, port))
+            self._socket.listen(128)
+        except OSError as problem:
+            self._socket.close()
+            raise BadInputError(
+                f"{host}:{port} cannot be listened on ({problem.strerror}); choose another --host or --port."
+            ) from None
+        self.port: int = self._socket.getsockname()[1]
+        self.origin = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+        self._server: uvicorn.Server | None = None
+
+    def run(self, app: ASGIApp) -> None:
+        """Until Ctrl-C, or `stop` from another thread."""
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_S,
+            h11_max_incomplete_event_size=128 << 10,
+            proxy_headers=False,
+        )
+        self._server = uvicorn.Server(config)
+        self._server.run([self._socket])
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.should_exit = True
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._socket.close()
