@@ -82,9 +82,11 @@ class Loop:
     def per_day(self) -> float | None:
         return self.purse.per_day
 
-    @per_day.setter
-    def per_day(self, per_day: float | None) -> None:
-        self.purse.per_day = per_day
+    def rebudget(self, per_day: float | None) -> None:
+        """Keep to another budget from now on: the price is found anew before anything is claimed."""
+        if per_day != self.purse.per_day:
+            self.purse.per_day = per_day
+            self.tariff.terms = None
 
     @property
     def price(self) -> float:

@@ -123,7 +123,7 @@ class Run:
 
 
 def halve(loop: Loop, now: float) -> None:
-    loop.per_day = PER_DAY / 2
+    loop.rebudget(PER_DAY / 2)
     loop.reprice(now)
 
 

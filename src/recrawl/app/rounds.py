@@ -11,7 +11,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from recrawl.app.carriage import carrying
+from recrawl.app.heeding import heeding
 from recrawl.app.keeping import keeping
+from recrawl.app.quantity import Budget
 from recrawl.errors import NotWatchedError
 from recrawl.model import DAY_S, Changed, Resource
 
@@ -77,7 +79,8 @@ async def run(
             tally.count(one)
             watch(one, tally)
 
-    async with house.fetcher() as fetcher, keeping(house, tell):
+    said = Budget(per_day, bytes_per_day)
+    async with house.fetcher() as fetcher, keeping(house, tell), heeding(house, loop, said, tell):
         runner = house.runner(loop, fetcher, allow_private=allow_private, watch=landed, tell=tell)
         try:
             with _stopping(runner, tally), carrying(house, tell) as carriage:
