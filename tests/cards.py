@@ -6,8 +6,9 @@ from math import ceil, inf, nan
 
 import numpy as np
 
-from recrawl.evaluate.card.card import Past, card
+from recrawl.evaluate.card.card import card
 from recrawl.evaluate.card.figures import Card
+from recrawl.evaluate.card.past import Past
 from recrawl.model import DAY_S, Floats, Hosts, Ints, Looked, Prospects
 
 END_AT = 1_700_000_000.0

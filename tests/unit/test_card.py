@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from tests.cards import END_AT, hosts, looked, prospects, tallied, told
 
-from recrawl.evaluate.card.card import Past, card, forecast_at
+from recrawl.evaluate.card.card import card, forecast_at
 from recrawl.evaluate.card.delays import delay
 from recrawl.evaluate.card.missed import missed
+from recrawl.evaluate.card.past import Past
 from recrawl.evaluate.card.rates import gammas, rates
 from recrawl.evaluate.card.rivals import Spent, even_gaps, made, rivals
 from recrawl.evaluate.card.words import words

@@ -1,4 +1,4 @@
-"""The plug point for what people ask of all resources together, each question answered without reading all."""
+"""The plug point for what people ask of all resources together; none of it is found by reading all."""
 
 from __future__ import annotations
 

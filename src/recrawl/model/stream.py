@@ -1,4 +1,4 @@
-"""What people ask of the visits of all resources: the newest that found something, and what they add up to."""
+"""What people ask of the visits of all resources: the newest of some, and what they add up to."""
 
 from __future__ import annotations
 

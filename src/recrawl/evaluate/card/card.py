@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import nan
 
 import numpy as np
@@ -17,49 +16,32 @@ from recrawl.evaluate.calibration import (
 from recrawl.evaluate.card.delays import delay
 from recrawl.evaluate.card.figures import Calibration, Card, Day, Trouble, Waste
 from recrawl.evaluate.card.missed import missed
-from recrawl.evaluate.card.rates import Rates, gammas, rates
-from recrawl.evaluate.card.rivals import Rival, Spent, rivals
+from recrawl.evaluate.card.past import Judged, Past
+from recrawl.evaluate.card.past import judged as judged_of
+from recrawl.evaluate.card.rates import gammas
+from recrawl.evaluate.card.rivals import Rival, rivals
 from recrawl.model import DAY_S, Bools, Floats, Hosts, Ints, Looked, Prospects
 from recrawl.schedule.optimum import GOALS
 
 UNLIKELY = 0.1  # who had at most this chance of a change could not be expected to have any
 FEW_CHANGES = 10  # with fewer, delays and missed changes are a matter of luck
 FEW_FORECASTS = 50
-FEW_VISITS = 50
 MOST_HOSTS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
-    """What the store has to say: visits from one moment to another, in the order of time, and what is."""
-
-    looked: Looked  # of resources whose numbers are divisible by `every`
-    tally: Ints  # of all visits, by days back from the end
-    prospects: Prospects  # of all resources
-    hosts: Hosts
-    from_at: float
-    until_at: float
-    rule: str
-    per_day: float
-    every: int = 1
-
-
 def card(past: Past, notes: Sequence[str] = ()) -> Card:
-    said, looked, prospects, every = list(notes), past.looked, past.prospects, past.every
+    said, every = list(notes), past.every
     if every > 1:
-        prospects = prospects.pick(prospects.id % every == 0)
         said.append(
             f"There are many visits. They and the changes found are counted; what else is said of them is "
             f"estimated from one resource in {every}."
         )
     # each visit that was read stands for so many
-    times = int(past.tally[:, 0].sum()) / len(looked) if every > 1 and len(looked) else 1.0
-    rows, here = _places(looked, prospects)
-    looked = looked if here.all() else looked.pick(here)
-    judged = looked.informative & (looked.changed >= 0) & np.isfinite(looked.since_at)
-    judged &= looked.at > looked.since_at
+    n_read = len(past.looked)
+    times = int(past.tally[:, 0].sum()) / n_read if every > 1 and n_read else 1.0
+    seen = judged_of(past)
+    looked, rows, judged, believed = seen.looked, seen.rows, seen.judged, seen.believed
     found = np.flatnonzero(judged & (looked.changed == 1))
-    believed = rates(prospects, looked, rows)
     p = forecast_at(looked)
     p[~judged] = nan
     late = missed_in = None
@@ -73,8 +55,8 @@ def card(past: Past, notes: Sequence[str] = ()) -> Card:
         if 0 < known.sum() < len(found):
             n = int((~known).sum())
             said.append(f"Of {n:,} changes no rate is known: what was missed beside them is not counted.")
-    compared, n_compared = _compared(past, prospects, looked, rows, judged, believed, said)
-    troubles, n_troubled = _troubles(looked, rows, prospects, past.hosts)
+    compared, n_compared = _compared(seen, said)
+    troubles, n_troubled = _troubles(looked, rows, seen.prospects, past.hosts)
     return Card(
         from_at=past.from_at,
         until_at=past.until_at,
@@ -95,15 +77,6 @@ def card(past: Past, notes: Sequence[str] = ()) -> Card:
         n_troubled=n_troubled,
         notes=said,
     )
-
-
-def _places(looked: Looked, prospects: Prospects) -> tuple[Ints, Bools]:
-    """Where each visit's resource is, of those visits whose resource is there: it may just be removed."""
-    rows = np.searchsorted(prospects.id, looked.id)
-    if not len(prospects):
-        return rows[:0], np.zeros(len(looked), dtype=np.bool_)
-    here = prospects.id[np.minimum(rows, len(prospects) - 1)] == looked.id
-    return rows[here], here
 
 
 def forecast_at(looked: Looked) -> Floats:
@@ -171,37 +144,18 @@ def _calibration(p: Floats, changed: Bools) -> Calibration | None:
     )
 
 
-def _compared(
-    past: Past,
-    prospects: Prospects,
-    looked: Looked,
-    rows: Ints,
-    judged: Bools,
-    believed: Rates,
-    notes: list[str],
-) -> tuple[list[Rival], int]:
-    member = believed.known & ~prospects.paused & np.isfinite(prospects.since_at)
-    visits = np.flatnonzero(judged & member[rows])
-    chosen = np.flatnonzero(member)
-    if len(visits) < FEW_VISITS:
+def _compared(seen: Judged, notes: list[str]) -> tuple[list[Rival], int]:
+    spent = seen.spent()
+    if spent is None:
         return [], 0
-    n_left_out = len(prospects) - int(prospects.paused.sum()) - len(chosen)
+    n_left_out = len(seen.prospects) - int(seen.prospects.paused.sum()) - len(spent.prospects)
     if n_left_out:
         notes.append(f"{n_left_out:,} resources without a forecast are left out of the comparison.")
-    goal = past.rule.partition(":")[2] or "fresh"
+    goal = seen.past.rule.partition(":")[2] or "fresh"
     if goal not in GOALS:
         notes.append(f"The optimum is that for goal fresh: for {goal} none is known.")
         goal = "fresh"
-    place = np.cumsum(member) - 1
-    spent = Spent(
-        prospects=prospects.pick(chosen),
-        rate_per_s=believed.per_s[chosen],
-        looked=looked.pick(visits),
-        rows=place[rows[visits]],
-        from_at=past.from_at,
-        until_at=past.until_at,
-    )
-    return rivals(spent, goal), len(chosen)
+    return rivals(spent, goal), len(spent.prospects)
 
 
 def _troubles(looked: Looked, rows: Ints, prospects: Prospects, hosts: Hosts) -> tuple[list[Trouble], int]:

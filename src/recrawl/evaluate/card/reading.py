@@ -9,8 +9,9 @@ from math import inf, nan
 import numpy as np
 
 from recrawl.contracts import Store
-from recrawl.evaluate.card.card import Past, card
+from recrawl.evaluate.card.card import card
 from recrawl.evaluate.card.figures import Card
+from recrawl.evaluate.card.past import Past
 from recrawl.model import DAY_S, HOUR_S, Looked
 from recrawl.remember.told import looked_of
 from recrawl.terms import noted_terms
@@ -20,8 +21,12 @@ Tell = Callable[[str], object]
 
 
 def read_card(store: Store, now: float, days: float, tell: Tell = lambda _: None) -> Card:
+    return card(*read_past(store, now, days, tell))
+
+
+def read_past(store: Store, now: float, days: float, tell: Tell = lambda _: None) -> tuple[Past, list[str]]:
     """Of the visits in so many days up to now, or up to the last one where there is none in them; of fewer
-    days, where the first visit of all was later."""
+    days, where the first visit of all was later. With what is to be said of that."""
     prospects, notes = store.prospects(), []
     from_at, until_at = now - days * DAY_S, now
     n = store.n_visits_since(from_at)
@@ -38,20 +43,18 @@ def read_card(store: Store, now: float, days: float, tell: Tell = lambda _: None
         from_at = float(looked.at[0])
         notes.append("The first visit of all was later than so many days ago: the card begins with it.")
     terms = noted_terms(store)
-    return card(
-        Past(
-            looked=looked,
-            tally=store.tally(from_at, until_at, DAY_S),
-            prospects=prospects,
-            hosts=store.hosts(),
-            from_at=from_at,
-            until_at=until_at,
-            rule="" if terms is None else terms.rule,
-            per_day=nan if terms is None or terms.per_day is None else terms.per_day,
-            every=every,
-        ),
-        notes,
+    past = Past(
+        looked=looked,
+        tally=store.tally(from_at, until_at, DAY_S),
+        prospects=prospects,
+        hosts=store.hosts(),
+        from_at=from_at,
+        until_at=until_at,
+        rule="" if terms is None else terms.rule,
+        per_day=nan if terms is None or terms.per_day is None else terms.per_day,
+        every=every,
     )
+    return past, notes
 
 
 def _all(store: Store, from_at: float, until_at: float, every: int, tell: Tell) -> Looked:

@@ -62,22 +62,34 @@ def rivals(spent: Spent, goal: str) -> list[Rival]:
         min_gap_s=some.min_gap_s,
         max_gap_s=some.max_gap_s,
     )
-    even = expected(rate_per_s, some.weight, even_gaps(some, per_day))
-    return [made(spent), _rival("uniform", even), _rival("optimum", best)]
+    return [made(spent), uniform(spent), _rival("optimum", best)]
+
+
+def uniform(spent: Spent) -> Rival:
+    """As many visits, shared out evenly."""
+    every = -(-len(spent.prospects) // N_SAMPLED)
+    rows = np.arange(0, len(spent.prospects), every)
+    some = spent.prospects.pick(rows)
+    per_day = spent.per_day * len(rows) / len(spent.prospects)
+    return _rival("uniform", expected(spent.rate_per_s[rows], some.weight, even_gaps(some, per_day)))
 
 
 def made(spent: Spent) -> Rival:
     """Freshness over the time itself; the others over the gaps that ended in it."""
+    return during(spent, spent.from_at, spent.until_at)
+
+
+def during(spent: Spent, from_at: float, until_at: float) -> Rival:
+    """The same over a part of the time."""
     rate, weight = spent.rate_per_s[spent.rows], spent.prospects.weight[spent.rows]
-    gap_s = spent.looked.at - spent.looked.since_at
-    before_s = np.maximum(spent.from_at - spent.looked.since_at, 0.0)
-    open_s = spent.until_at - spent.prospects.since_at
-    waited_s = np.maximum(spent.from_at - spent.prospects.since_at, 0.0)
-    fresh_s = float(weight @ (_fresh_s(rate, gap_s) - _fresh_s(rate, before_s)))
-    fresh_s += float(
-        spent.prospects.weight @ (_fresh_s(spent.rate_per_s, open_s) - _fresh_s(spent.rate_per_s, waited_s))
-    )
-    all_s = float(weight @ (gap_s - before_s)) + float(spent.prospects.weight @ (open_s - waited_s))
+    since_at, at = spent.looked.since_at, spent.looked.at
+    fresh_s, all_s = _fresh(rate, weight, since_at, at, from_at, until_at)
+    # since the last visit of each
+    rest = spent.rate_per_s, spent.prospects.weight, spent.prospects.since_at
+    open_fresh_s, open_s = _fresh(*rest, np.full(len(spent.prospects), spent.until_at), from_at, until_at)
+    fresh_s, all_s = fresh_s + open_fresh_s, all_s + open_s
+    ended = (at >= from_at) & (at < until_at)
+    rate, weight, gap_s = rate[ended], weight[ended], (at - since_at)[ended]
     changes = float(weight @ (rate * gap_s))
     return Rival(
         name="this one",
@@ -85,6 +97,17 @@ def made(spent: Spent) -> Rival:
         recall=float(weight @ -np.expm1(-rate * gap_s)) / changes if changes else np.nan,
         wait_s=float(weight @ (rate * gap_s**2)) / 2.0 / changes if changes else np.nan,
     )
+
+
+def _fresh(
+    rate: Floats, weight: Floats, since_at: Floats, at: Floats, from_at: float, until_at: float
+) -> tuple[float, float]:
+    """Of gaps from one visit to the next, what lies in a part of the time: how long it was fresh in that, and
+    how long it is, by weight."""
+    begin_s = np.maximum(np.maximum(since_at, from_at) - since_at, 0.0)
+    end_s = np.maximum(np.minimum(at, until_at) - since_at, begin_s)
+    fresh_s = _fresh_s(rate, end_s) - _fresh_s(rate, begin_s)
+    return float(weight @ fresh_s), float(weight @ (end_s - begin_s))
 
 
 def even_gaps(prospects: Prospects, per_day: float) -> Floats:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from math import isnan
 
-from recrawl.evaluate.card.card import FEW_CHANGES, FEW_FORECASTS, FEW_VISITS, UNLIKELY
+from recrawl.evaluate.card.card import FEW_CHANGES, FEW_FORECASTS, UNLIKELY
 from recrawl.evaluate.card.figures import Calibration, Card
+from recrawl.evaluate.card.past import FEW_VISITS
 from recrawl.evaluate.card.rivals import Rival
 from recrawl.evaluate.report.table import count, share
 from recrawl.schedule.reason import span
