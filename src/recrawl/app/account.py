@@ -164,7 +164,7 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
         last=next(store.visits(resource.id, 1), None),
         erasure=erasure,
         now=now,
-        sentence=_sentence(resource, told, plan, erasure),
+        sentence=sentence(resource, told, plan, erasure),
         curve=_curve(forecast, standing, nan if plan is None or paused else standing.due_at, now),
         p_now=nan if isnan(standing.since_at) else 1.0 - float(forecast.survival(passed_s)[0]),
         basis=basis,
@@ -179,13 +179,12 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
     )
 
 
-def _sentence(resource: Resource, standing: Standing, plan: Plan | None, erasure: Erasure | None) -> str:
-    sentence = reason(plan, standing, resource.effective.changes) if plan else "Nothing is planned for it."
-    if resource.effective.paused:
-        sentence = "Paused: it is not looked at until `recrawl resume`."
-        if erasure is not None:
-            sentence = f"{sentence[:-1]}; {erased_words(erasure)}."
-    return sentence
+def sentence(resource: Resource, standing: Standing, plan: Plan | None, erasure: Erasure | None) -> str:
+    """Why it is looked at next when it is."""
+    if not resource.effective.paused:
+        return reason(plan, standing, resource.effective.changes) if plan else "Nothing is planned for it."
+    paused = "Paused: it is not looked at until `recrawl resume`"
+    return f"{paused}." if erasure is None else f"{paused}; {erased_words(erasure)}."
 
 
 def _curve(forecast: Forecasts, standing: Standing, due_at: float, now: float) -> Curve:

@@ -18,6 +18,7 @@ N_ASKED = 16  # visits of each: who was visited oftener since then without a cha
 
 @dataclass(frozen=True, slots=True)
 class Relative:
+    id: int
     url: str
     weight: float  # how likely the resource has changed when this one is seen to, beyond what is usual
     told_at: float  # when it was first seen to change since the resource's last visit; NaN: it was not
@@ -31,5 +32,5 @@ def relatives(store: Store, resource_id: int, since_at: float) -> Sequence[Relat
     for of, weight in zip(table.of.tolist(), table.weight.tolist(), strict=True):
         changes = [visit.at for visit in store.visits(of, N_ASKED) if visit.changed is Changed.YES]
         told = [at for at in changes if at > since_at]
-        found.append(Relative(url_of(store, of), weight, min(told, default=nan)))
+        found.append(Relative(of, url_of(store, of), weight, min(told, default=nan)))
     return found

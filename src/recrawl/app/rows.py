@@ -115,6 +115,16 @@ def visit_row(visit: Visit, url: str, *, changes: Changes = Changes.ANY, instant
     }
 
 
+def verdict(row: Row) -> str:
+    """What a visit's row says, for people."""
+    if row["outcome"] not in ("ok", "not-modified", "gone"):
+        return f"Told nothing ({row['outcome']})"
+    said = {True: "Changed", False: "Not changed", None: "Seen"}[row["changed"]]
+    if row["changed"] and row["significant"] is not None:
+        said += " significantly" if row["significant"] else " slightly"
+    return f"{said}, which does not count" if row["changed"] and not row["counts"] else said
+
+
 def version_row(version: Version, url: str, *, instant: Instant = iso) -> Row:
     return {
         "url": url,

@@ -7,18 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nextafter
 from types import MappingProxyType
+from typing import ParamSpec, TypeVar
 
-from recrawl.app.comparison import compared
+from recrawl.app.comparison import N_CHARACTERS, N_OF_LINE, N_PAIRS, Pair, beside, compared
 from recrawl.app.quantity import instant, iso
 from recrawl.contracts import Archive, Detector, Store
 from recrawl.errors import BadInputError
 from recrawl.model import CLEAR, Lens, Resource, Snapshot, Version
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/javascript", "application/sql"})
 _ENDINGS = ("+json", "+xml", "-json")
 _MORE = "; --raw compares all of the text"
 MOST_BYTES = 16 << 20  # of what is shown or compared as text
+MOST_BESIDE = 2 << 20  # of what is set side by side on a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,20 @@ class Difference:
     differs: bool
     lines: Sequence[str] | None
     remark: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """The same for a page: data as a list of what they say differently, text as stretches of lines side by
+    side; neither where there is nothing to show but the remark. `whole` where that is all that differs."""
+
+    before: Version
+    after: Version
+    differs: bool
+    remark: str = ""
+    listed: Sequence[str] = ()
+    stretches: Sequence[Sequence[Pair]] = ()
+    whole: bool = True
 
 
 def history(store: Store, resource: Resource) -> list[Version]:
@@ -150,6 +168,65 @@ def difference(
 ) -> Difference:
     """Of data what they say, where a detector can list it; else of the text, where there is text; else a
     plain statement. It is what counts through the lens; all of the text where `raw` is set."""
+    found = _told(archive, before, after, lens, raw, detectors)
+    if isinstance(found, Difference):
+        return found
+    lines = _run(compared, *found, _title(before), _title(after), by_words)
+    if lines is None:
+        return Difference(before, after, True, None, "Too much differs to be shown line by line.")
+    return Difference(before, after, True, lines)
+
+
+def sides(
+    archive: Archive,
+    before: Version,
+    after: Version,
+    *,
+    lens: Lens = CLEAR,
+    raw: bool = False,
+    detectors: Mapping[str, Detector] = MappingProxyType({}),
+) -> Sides:
+    """As `difference`, for a page, which holds only so much."""
+    if max(before.n_bytes, after.n_bytes) > MOST_BESIDE and before.digest != after.digest:
+        remark = "Too large to be compared here; download both."
+        return Sides(before=before, after=after, differs=True, remark=remark, whole=False)
+    found = _told(archive, before, after, lens, raw, detectors)
+    if isinstance(found, Difference):
+        listed, whole = _bounded((found.lines or ())[2:])  # without the titles
+        return Sides(
+            before=before,
+            after=after,
+            differs=found.differs,
+            remark=found.remark.replace(_MORE, ""),
+            listed=listed,
+            whole=whole,
+        )
+    stretches, whole = _run(beside, *found) or ([], False)
+    remark = "" if stretches else "Too much differs to be shown; download both."
+    return Sides(before=before, after=after, differs=True, remark=remark, stretches=stretches, whole=whole)
+
+
+def _bounded(lines: Sequence[str]) -> tuple[list[str], bool]:
+    """So many as a page holds, and whether that is all."""
+    kept: list[str] = []
+    n = 0
+    for line in lines:
+        n += len(line[:N_OF_LINE])
+        if len(kept) == N_PAIRS or n > N_CHARACTERS:
+            return kept, False
+        kept.append(line[:N_OF_LINE])
+    return kept, True
+
+
+def _told(
+    archive: Archive,
+    before: Version,
+    after: Version,
+    lens: Lens,
+    raw: bool,
+    detectors: Mapping[str, Detector],
+) -> Difference | tuple[str, str]:
+    """What differs, or both texts where that is still to be found out."""
     if before.digest == after.digest and before.gone == after.gone:
         return Difference(before, after, False, [], "The same bytes.")
     if before.gone or after.gone:
@@ -169,10 +246,7 @@ def difference(
     if olds == news:
         what = "the text does not" if raw or lens == CLEAR else f"what counts does not{_MORE}"
         return Difference(before, after, False, [], f"The bytes differ, {what}.")
-    lines = _compared(olds, news, _title(before), _title(after), by_words)
-    if lines is None:
-        return Difference(before, after, True, None, "Too much differs to be shown line by line.")
-    return Difference(before, after, True, lines)
+    return olds, news
 
 
 def counting(snapshot: Snapshot) -> str | None:
@@ -200,9 +274,9 @@ def _title(version: Version) -> str:
     return f"version {version.seq}, {iso(version.at)}"
 
 
-def _compared(old: str, new: str, before: str, after: str, by_words: bool) -> list[str] | None:
-    """Comparing hostile texts can take for ever, so it happens where it can be ended."""
+def _run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
+    """Comparing hostile texts can take for ever, so it happens where it can be ended; None where it was."""
     from recrawl.parse.pool import ParseFailed, shared
 
-    lines = shared().run(compared, old, new, before, after, by_words)
-    return None if isinstance(lines, ParseFailed) else lines
+    found = shared().run(function, *args, **kwargs)
+    return None if isinstance(found, ParseFailed) else found

@@ -12,8 +12,8 @@ from recrawl.model import ASKED, Plans, Resource
 
 
 def soon(store: Store, resource: Resource, now: float) -> None:
-    """It is due now, in turn with all else that is, and stays so until somebody has looked: no pricing puts it
-    off. Its gap stays what it was, since the visit after this one is planned from that."""
+    """It is due now, in turn with all else that is, and stays so until somebody has looked: no pricing puts
+    it off. Its gap stays what it was, since the visit after this one is planned from that."""
     if resource.effective.paused:
         raise BadInputError(f"{resource.url} is paused, and so is not visited; resume it first.")
     standing, plan = store.standing(resource.id)

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from recrawl.cli import options, terminal
-
-
-def verdict(row: dict[str, Any]) -> str:
-    if row["outcome"] not in ("ok", "not-modified", "gone"):
-        return f"Told nothing ({row['outcome']})"
-    said = {True: "Changed", False: "Not changed", None: "Seen"}[row["changed"]]
-    if row["changed"] and row["significant"] is not None:
-        said += " significantly" if row["significant"] else " slightly"
-    return f"{said}, which does not count" if row["changed"] and not row["counts"] else said
 
 
 def history(
@@ -35,7 +26,7 @@ def history(
     Example:
       recrawl history https://example.org/news --changes
     """
-    from recrawl.app.rows import erased_words, visit_row
+    from recrawl.app.rows import erased_words, verdict, visit_row
     from recrawl.app.watchlist import watched
     from recrawl.model import Changed
 

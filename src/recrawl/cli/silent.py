@@ -28,10 +28,10 @@ def silent(
       recrawl silent
       recrawl silent --all --json
     """
+    from recrawl.app.basis import percent
     from recrawl.app.beliefs import Beliefs
     from recrawl.app.quantity import away, short
     from recrawl.app.silence import all_silent
-    from recrawl.cli.why import percent
     from recrawl.schedule.reason import span
 
     person = sys.stdout.isatty()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recrawl.cli import options, terminal
-from recrawl.cli.history import verdict
 from recrawl.cli.terminal import n_of
 
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ def visit(
     """
     from recrawl.app import rounds
     from recrawl.app.quantity import iso
-    from recrawl.app.rows import visit_row
+    from recrawl.app.rows import verdict, visit_row
     from recrawl.app.watchlist import watched
     from recrawl.errors import RecrawlError
 

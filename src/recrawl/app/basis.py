@@ -1,0 +1,101 @@
+"""What a forecast rests on, in words: line by line, each under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite, isnan, nan
+
+from recrawl.app.account import SHARE, Account
+from recrawl.app.quantity import iso
+from recrawl.model import DAY_S
+from recrawl.schedule.reason import looks_like, span
+from recrawl.schedule.reason import rate as rated
+
+_RARE = 1.0 / 36_500  # a day: less than once in a century
+_IN_YEARS = 1.0 / 730
+_SLIGHT = 0.05  # what runs so little faster or slower than usual is not worth a line
+
+
+def basis(found: Account) -> Iterator[tuple[str, str]]:
+    """As far as its predictor says so."""
+    basis, (low, high) = found.basis, found.per_day
+    if isfinite(high):
+        mean = rate(basis["shape"] / basis["evidence_s"] * DAY_S)
+        yield (
+            "rate",
+            f"{mean}; with {SHARE:.0%} probability from {rate(low)} to {rate(high)}".replace("%", " %"),
+        )
+    if "prior_share" in basis:
+        usual = rate(basis["prior_shape"] / basis["prior_scale_s"] * DAY_S)
+        whose = "as is usual of what looks so" if found.heeded else "as is usual there"
+        yield (
+            "prior",
+            f"{usual}, {whose}; {100.0 * basis['prior_share']:.0f} % of its weight is left",
+        )
+    if isfinite(found.standing.hunch_per_day):
+        seen_at = f"; seen {iso(found.standing.sight_at)}" if isfinite(found.standing.sight_at) else ""
+        heeded = "" if found.heeded else "; not heeded, since looks have not told enough here yet"
+        yield "first sight", f"{looks_like(found.standing.hunch_per_day)}{seen_at}{heeded}"
+    if isfinite(pace := basis.get("habit_pace", nan)):
+        yield "habit", f"{pace:.2g} times its mean rate, so long after its last change"
+    if isfinite(pace := basis.get("group_pace", nan)):
+        visits = "1 visit" if found.n_heard == 1 else f"{found.n_heard:,} visits"
+        heed = f"it goes with that by {100.0 * basis['heed']:.0f} %"
+        yield "group", f"{_pace(pace)} since the last look, by {visits} of its host; {heed}"
+    if abs((pace := basis.get("calendar_pace", 1.0)) - 1.0) > _SLIGHT:
+        believed = 100.0 * basis.get("calendar_belief", 1.0)
+        yield "calendar", f"{_pace(pace)} at this hour of the week; believed by {believed:.0f} %"
+    if found.told_by:
+        belief = basis.get("signal_belief", nan)
+        believed_words = "" if isnan(belief) else f"; believed by {100.0 * belief:.0f} %"
+        yield "told", f"{found.told_by} told of a change {iso(found.standing.told_at)}{believed_words}"
+    for one in found.kin:
+        told_words = f"; seen to change {iso(one.told_at)}" if isfinite(one.told_at) else ""
+        yield "kin", f"{one.url}, whose changes come with one here by {100.0 * one.weight:.0f} %{told_words}"
+    if isfinite(belief := basis.get("kin_belief", nan)):
+        yield "told by kin", f"of a change since the last look; believed by {100.0 * belief:.0f} %"
+
+
+def budgets(found: Account) -> str:
+    """What other budgets mean to it."""
+    if not found.otherwise:
+        return "without a limit, or not priced yet"
+    gaps = {one.times: span(one.gap_s) for one in found.otherwise}
+    words = (
+        f"in the long run a gap of {gaps[1.0]}; with half of it {gaps[0.5]}, with twice as much {gaps[2.0]}"
+    )
+    if any(one.full for one in found.otherwise):
+        words += "; its host can serve no more"
+    first = found.otherwise[0]
+    if not first.error:
+        return words
+    return f"{words} (by {first.n_asked:,} resources: give or take {200.0 * first.error:.1g} %)"
+
+
+def rate(per_day: float) -> str:
+    """A rate of change, however small.
+
+    >>> rate(2.0), rate(1e-3), rate(1e-9)
+    ('2 a day', 'one in 2.7 years', 'hardly ever')
+    """
+    if per_day < _RARE:
+        return "hardly ever"
+    return rated(per_day) if per_day > _IN_YEARS else f"one in {1.0 / 365.0 / per_day:.2g} years"
+
+
+def _pace(pace: float) -> str:
+    return "as fast as usual" if abs(pace - 1.0) <= _SLIGHT else f"{pace:.2g} times as fast as usual"
+
+
+def silent_words(p: float, length_s: float) -> str:
+    """How long it has been silent, and how improbable that was."""
+    return f"no change seen for {span(length_s)}, which had a probability of {percent(p)}"
+
+
+def percent(p: float) -> str:
+    """A small probability.
+
+    >>> percent(0.0042), percent(3e-9)
+    ('0.42 %', 'less than 0.0001 %')
+    """
+    return f"{100.0 * p:.2g} %" if p >= 1e-6 else "less than 0.0001 %"

@@ -1,0 +1,81 @@
+"""The forecast of one resource: how likely it has changed, by the time since the last look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+from markupsafe import Markup, escape
+
+from recrawl.app.account import Curve
+from recrawl.app.quantity import iso
+from recrawl.evaluate.report import axes, labels
+from recrawl.model import DAY_S
+from recrawl.schedule.reason import span
+
+WIDTH, HEIGHT, SIZE = 640.0, 300.0, 12.0
+_TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 50.0, 16.0
+_FEW_DAYS = 3.0  # up to here time is told in hours
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def drawn(curve: Curve) -> Markup:
+    """With the last look, now and the planned visit marked on it."""
+    longest = float(curve.t_s[-1]) / DAY_S
+    unit, places, written = axes.days(longest)
+    if longest < _FEW_DAYS:
+        places = [hours / 24.0 for hours in axes.steps(0.0, 24.0 * longest, 6) if hours <= 24.0 * longest]
+        unit, written = "hours", lambda at: axes.figure(round(24.0 * at, 6))
+    across = axes.Scale(0.0, longest, _LEFT, WIDTH - _RIGHT)
+    upward = axes.Scale(0.0, 1.0, HEIGHT - _BOTTOM, _TOP)
+    known = isfinite(curve.since_at)
+    parts = [_line("grid", f"M{_LEFT:g} {upward(share):.1f}H{WIDTH - _RIGHT:g}") for share in _SHARES]
+    parts += [_text(f"{100.0 * share:.0f} %", _LEFT - 6.0, upward(share) + 4.0, "end") for share in _SHARES]
+    parts += [_text(written(at), across(at), HEIGHT - _BOTTOM + 17.0, "middle") for at in places]
+    since = f"{unit} since the {'last' if known else 'first'} look"
+    parts.append(_text(since, (_LEFT + WIDTH - _RIGHT) / 2.0, HEIGHT - 6.0, "middle"))
+    spots = zip(curve.t_s.tolist(), curve.p_changed.tolist(), strict=True)
+    path = "L".join(f"{across(t_s / DAY_S):.1f} {upward(p):.1f}" for t_s, p in spots)
+    parts.append(_line("line s1", f"M{path}"))
+    parts += _marks(curve, across)
+    return Markup('<svg class="curve" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        f"{WIDTH:g}", f"{HEIGHT:g}", words(curve), Markup("").join(parts)
+    )
+
+
+def words(curve: Curve) -> str:
+    """The drawing for those who do not see it."""
+    if not isfinite(curve.since_at):
+        return f"Likely to change within {span(float(curve.t_s[-1]))} of the first look: {_share(curve, -1)}."
+    told = []
+    for at, name in ((curve.now, "by now"), (curve.due_at, f"by the next visit, {iso(curve.due_at)}")):
+        if isfinite(at):
+            place = int(min((curve.t_s <= at - curve.since_at).sum(), len(curve.t_s) - 1))
+            told.append(f"{name} {_share(curve, place)}")
+    end = f"after {span(float(curve.t_s[-1]))} {_share(curve, -1)}"
+    return f"Likely to have changed since {iso(curve.since_at)}: {'; '.join([*told, end])}."
+
+
+def _share(curve: Curve, place: int) -> str:
+    return f"{100.0 * float(curve.p_changed[place]):.0f} %"
+
+
+def _marks(curve: Curve, across: axes.Scale) -> Sequence[Markup]:
+    """A dashed line for each moment, its name beside it, one below the other."""
+    found = []
+    for turn, (t_s, text) in enumerate(curve.marks()):
+        x, y = across(t_s / DAY_S), _TOP + 14.0 + turn * (SIZE + 5.0)
+        room = x + 6.0 + labels.width(text, SIZE) <= WIDTH - _RIGHT
+        found.append(_line("mark", f"M{x:.1f} {_TOP:g}V{HEIGHT - _BOTTOM:g}"))
+        found.append(_text(text, x + (6.0 if room else -6.0), y, "start" if room else "end"))
+    return found
+
+
+def _line(look: str, path: str) -> Markup:
+    return Markup('<path class="{}" d="{}"/>').format(look, path)
+
+
+def _text(text: str, x: float, y: float, anchor: str) -> Markup:
+    return Markup('<text x="{}" y="{}" text-anchor="{}">{}</text>').format(
+        f"{x:.1f}", f"{y:.1f}", anchor, escape(text)
+    )
