@@ -13,6 +13,7 @@ from tests.parity.test_parity import DAY_S, START_AT, Shelf
 from recrawl.contracts import Predictor
 from recrawl.detect.choose import detector_name
 from recrawl.detect.thread import Thread
+from recrawl.learn.predictors import thread
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.live.runner import Landed, Runner
@@ -126,8 +127,10 @@ def lived(world: TraceWorld, loop: Loop, end_at: float) -> list[Landed]:
     return landed
 
 
-@pytest.mark.parametrize("predictor", [GammaFilter, Rhythm])
-def test_a_live_thread_is_visited_as_a_simulated_one(predictor: type[GammaFilter | Rhythm]) -> None:
+@pytest.mark.parametrize("predictor", [GammaFilter, Rhythm, thread.Thread])
+def test_a_live_thread_is_visited_as_a_simulated_one(
+    predictor: type[GammaFilter | Rhythm | thread.Thread],
+) -> None:
     world, end_at = threads(), START_AT + DAYS * DAY_S
     live, simulated = loop_of(predictor()), loop_of(predictor())
     landed = lived(world, live, end_at)

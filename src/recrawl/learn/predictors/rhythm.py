@@ -28,7 +28,7 @@ from recrawl.learn.rhythms.hearsay import before
 from recrawl.learn.rhythms.kin import all_told_by_kin, more_ties, tied
 from recrawl.learn.rhythms.lessons import SEVERAL, all_overheard, learned
 from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, HEED, SCALE, SHARE, WIDTH, T, X, sound
-from recrawl.learn.rhythms.signals import Register, Sources, all_believed, more_sources
+from recrawl.learn.rhythms.signals import Register, Sources, all_believed
 from recrawl.learn.rhythms.stirs import Stirs, with_room
 from recrawl.learn.rhythms.told import Told
 from recrawl.model import DAY_S, Batch, Floats, Ints, KinTable, Priors, Seen
@@ -252,11 +252,9 @@ class Rhythm:
     def _sources(self, seen: Seen) -> Ints:
         """Whose record each visit is for; -1: nobody had told of it."""
         told = np.isfinite(seen.told_at) & self._heeds_signals
-        self._register.enrol(seen.told_by[told])
-        if len(self._register) >= len(self.sources.n):
-            room = max(16, 2 * len(self._register))
-            self.common = self.common._replace(sources=more_sources(self.sources, room))
-        return np.where(told, self._register.rows(seen.told_by), -1)
+        sources, rows = self._register.enrolled(self.sources, told, seen.told_by)
+        self.common = self.common._replace(sources=sources)
+        return rows
 
     def _many(self, seen: Seen) -> bool:
         """Whether there is so much to do that a compiler is worth waiting for."""

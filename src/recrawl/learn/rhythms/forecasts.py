@@ -20,6 +20,7 @@ from recrawl.learn.rhythms.beats import Beat
 from recrawl.learn.rhythms.calendars import Calendars, Rows, moments, pace_at, paces, shown_at, shown_many
 from recrawl.learn.rhythms.clocks import Clocks, clocks
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
+from recrawl.learn.rhythms.signals import before_leaps_s
 from recrawl.learn.rhythms.stirs import Stirs, rate_at
 from recrawl.learn.rhythms.timings import timed_many
 from recrawl.model import DAY_S, Floats, Ints
@@ -166,6 +167,10 @@ class Rhythms:
     def timed_s(self, gap_s: Floats) -> Floats:
         """The best moments near these, by the calendars."""
         return timed_many(self.calendars, self._calendar, self.since_at, gap_s)
+
+    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats:
+        """How far each must be in its own time to be there at once when somebody tells of it."""
+        return before_leaps_s(own_s, *self.gamma.gamma(), q)
 
     def survival(self, t_s: Floats) -> Floats:
         return self.gamma.survival(self.own_s(t_s))

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.compiled import quick
-from recrawl.model import Floats, Ints
+from recrawl.model import Bools, Floats, Ints
 
 FIRST = 0.7  # how far sources are believed before any was checked
 DOUBT = 5.0  # tellings: so many must be checked before a source's own record weighs as much as all others'
@@ -62,6 +62,13 @@ class Register:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def enrolled(self, sources: Sources, told: Bools, told_by: Ints) -> tuple[Sources, Ints]:
+        """Sources with room for all of these, and whose record each visit is for; -1: nobody `told` of it."""
+        self.enrol(told_by[told])
+        if len(self) >= len(sources.n):
+            sources = more_sources(sources, max(16, 2 * len(self)))
+        return sources, np.where(told, self.rows(told_by), -1)
 
     def enrol(self, told_by: Ints) -> None:
         """A row for each of these sources; 0 is none."""

@@ -10,33 +10,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
+from typing import Protocol, Self
 
 import numpy as np
 
-from recrawl.learn.rhythms.forecasts import Rhythms, Usual
-from recrawl.learn.rhythms.signals import before_leaps_s
+from recrawl.contracts import Clocked, Forecasts, UsualForecasts
 from recrawl.model import Floats, Ints
+
+
+class Untold(Clocked, Forecasts, Protocol):
+    """Forecasts that know of no telling."""
+
+    def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when so much own time has passed
+    def timed_s(self, gap_s: Floats) -> Floats: ...  # the best moment near that
+    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats: ...  # own time that a telling saves
+    def pick(self, rows: Ints) -> Self: ...
 
 
 @dataclass(frozen=True)
 class Told:
-    rhythms: Rhythms
+    untold: Untold
     told_s: Floats  # how long after the last visit a source told; inf: none did
     belief: Floats  # how far each source is believed
     kin_s: Floats | float = inf  # the same of their kin
     by_kin: Floats | float = 0.0
 
     @property
-    def usual(self) -> Usual:
-        return self.rhythms.usual
+    def usual(self) -> UsualForecasts:
+        return self.untold.usual
 
     @property
     def scatter(self) -> Floats:
-        return self.rhythms.scatter
+        return self.untold.scatter
 
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats:
         """By what sources have told."""
-        untold_s = self.rhythms.real_s(own_s, most_s)
+        untold_s = self.untold.real_s(own_s, most_s)
         return self._leapt_s(own_s, most_s, self.belief, self.told_s, untold_s)
 
     def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
@@ -47,43 +56,42 @@ class Told:
         first_s = np.where(np.isfinite(self.kin_s), np.minimum(self.told_s, self.kin_s), np.inf)
         gap_s = self._leapt_s(own_s, most_s, 1.0 - self._both, first_s, gap_s)
         told = np.isfinite(self.told_s) | np.isfinite(self.kin_s)
-        return np.where(told, gap_s, self.rhythms.timed_s(gap_s))
+        return np.where(told, gap_s, self.untold.timed_s(gap_s))
 
     def _leapt_s(self, own_s: Floats, most_s: Floats, q: Floats, told_s: Floats, untold_s: Floats) -> Floats:
         """Sooner than untold, where somebody is believed so far and told then."""
         told = np.isfinite(told_s)
         if not told.any():
             return untold_s
-        a, b_s = self.rhythms.gamma.gamma()
-        leapt_s = self.rhythms.real_s(before_leaps_s(own_s, a, b_s, q), most_s)
+        leapt_s = self.untold.real_s(self.untold.before_leap_s(own_s, q), most_s)
         return np.where(told, np.minimum(untold_s, np.maximum(leapt_s, told_s)), untold_s)
 
     def survival(self, t_s: Floats) -> Floats:
-        return np.asarray(self.rhythms.survival(t_s) * self._left(t_s))
+        return np.asarray(self.untold.survival(t_s) * self._left(t_s))
 
     def survival_integral(self, t_s: Floats) -> Floats:
         first_s, last_s = np.minimum(self.told_s, self.kin_s), np.maximum(self.told_s, self.kin_s)
-        until_first = self.rhythms.survival_integral(np.minimum(t_s, first_s))
-        until_last = self.rhythms.survival_integral(np.minimum(t_s, last_s))
+        until_first = self.untold.survival_integral(np.minimum(t_s, first_s))
+        until_last = self.untold.survival_integral(np.minimum(t_s, last_s))
         between = (until_last - until_first) * self._left(first_s)
-        return until_first + between + (self.rhythms.survival_integral(t_s) - until_last) * self._both
+        return until_first + between + (self.untold.survival_integral(t_s) - until_last) * self._both
 
     def survival_slope(self, t_s: Floats) -> Floats:
         """But for the leap itself, which has none."""
-        return np.asarray(self.rhythms.survival_slope(t_s) * self._left(t_s))
+        return np.asarray(self.untold.survival_slope(t_s) * self._left(t_s))
 
     def n_expected(self, t_s: Floats) -> Floats:
         told, by_kin = t_s >= self.told_s, t_s >= self.kin_s
-        return self.rhythms.n_expected(t_s) + told * self.belief + by_kin * self.by_kin
+        return self.untold.n_expected(t_s) + told * self.belief + by_kin * self.by_kin
 
     def n_expected_integral(self, t_s: Floats) -> Floats:
         since_s, since_kin_s = np.maximum(t_s - self.told_s, 0.0), np.maximum(t_s - self.kin_s, 0.0)
         told = self.belief * since_s + self.by_kin * since_kin_s
-        return self.rhythms.n_expected_integral(t_s) + told
+        return self.untold.n_expected_integral(t_s) + told
 
     def pick(self, rows: Ints) -> Told:
         kin_s, by_kin = (np.broadcast_to(one, len(self.told_s))[rows] for one in (self.kin_s, self.by_kin))
-        return Told(self.rhythms.pick(rows), self.told_s[rows], self.belief[rows], kin_s, by_kin)
+        return Told(self.untold.pick(rows), self.told_s[rows], self.belief[rows], kin_s, by_kin)
 
     @property
     def _both(self) -> Floats:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recrawl.learn.rhythms.signals import before_leaps_s
 from recrawl.learn.threads.hawkes import DECAY
 from recrawl.model import Floats, Ints
 
@@ -14,6 +15,8 @@ from recrawl.model import Floats, Ints
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _AT = ((_POINTS + 1.0) / 2.0) ** 4
 _PART = 2.0 * ((_POINTS + 1.0) / 2.0) ** 3 * _WEIGHTS
+
+_N_HALVINGS = 40  # of a gap: one of years is known to a thousandth of a second then
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,14 @@ class SpokenForecasts:
     a: Floats
     b: Floats
     mode: Floats
-    fall: Floats  # of each mode
+    fall: Floats  # of each mode, likewise: those of its board
+
+    def own_s(self, t_s: Floats) -> Floats:
+        """These are forecasts in the board's own time."""
+        return np.asarray(t_s)
 
     def survival(self, t_s: Floats) -> Floats:
-        return np.asarray(np.exp(-self.a * np.log1p(self._due(t_s) / self.b)))
+        return np.asarray(np.exp(-self.a * np.log1p(self.due(t_s) / self.b)))
 
     def survival_integral(self, t_s: Floats) -> Floats:
         parts = (part * self.survival(t_s * at) for at, part in zip(_AT, _PART, strict=True))
@@ -37,22 +44,35 @@ class SpokenForecasts:
 
     def survival_slope(self, t_s: Floats) -> Floats:
         now = sum(rate * np.exp(-decay * t_s) for rate, decay in zip(self.rate.T, DECAY, strict=True))
-        return np.asarray(-self.a / (self.b + self._due(t_s)) * now * self.survival(t_s))
+        return np.asarray(-self.a / (self.b + self.due(t_s)) * now * self.survival(t_s))
 
     def n_expected(self, t_s: Floats) -> Floats:
-        modes = zip(self.mode.T, self.fall, strict=True)
+        modes = zip(self.mode.T, self.fall.T, strict=True)
         return np.asarray(self.a / self.b * sum(mode * t_s * _once(fall * t_s) for mode, fall in modes))
 
     def n_expected_integral(self, t_s: Floats) -> Floats:
-        modes = zip(self.mode.T, self.fall, strict=True)
+        modes = zip(self.mode.T, self.fall.T, strict=True)
         return np.asarray(self.a / self.b * sum(mode * t_s**2 * _twice(fall * t_s) for mode, fall in modes))
 
     def pick(self, rows: Ints) -> SpokenForecasts:
-        return SpokenForecasts(self.rate[rows], self.a[rows], self.b[rows], self.mode[rows], self.fall)
+        kept = (one[rows] for one in (self.rate, self.a, self.b, self.mode, self.fall))
+        return SpokenForecasts(*kept)
 
-    def _due(self, t_s: Floats) -> Floats:
+    def due(self, t_s: Floats) -> Floats:
+        """The posts due by then in a thread as lively as others, while nobody speaks: L(t)."""
         memories = zip(self.rate.T, DECAY, strict=True)
         return np.asarray(sum(rate * t_s * _once(decay * t_s) for rate, decay in memories))
+
+    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats:
+        """How far it must be in own time, where somebody who is believed so far has told of a post, to be as
+        sure of one as it is after `own_s` when nobody has. In posts due the leap has a closed form."""
+        asked = before_leaps_s(self.due(own_s), self.a, self.b, q)
+        low_s, high_s = np.zeros(np.shape(own_s)), np.asarray(own_s, dtype=np.float64)
+        for _ in range(_N_HALVINGS):
+            middle_s = (low_s + high_s) / 2.0
+            short = self.due(middle_s) < asked
+            low_s, high_s = np.where(short, middle_s, low_s), np.where(short, high_s, middle_s)
+        return np.where(asked > 0.0, high_s, 0.0)
 
 
 def _once(x: Floats) -> Floats:

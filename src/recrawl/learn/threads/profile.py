@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from recrawl.compiled import quick
 from recrawl.model import DAY_S, Floats
 
 HOUR_S = 3_600.0
@@ -22,10 +23,20 @@ _LEAST = 0.05  # times the mean rate: time never stands still
 def profile(at: Floats, prior: Floats = EVEN) -> Floats:
     """Of posts made at these moments, leaning on the prior where there are few."""
     days = prior.reshape(7, 24)
-    hour = np.bincount((at // HOUR_S).astype(np.int64) % 24, minlength=24)
-    day = np.bincount((at // DAY_S).astype(np.int64) % 7, minlength=7)
-    hourly = (hour + _WEIGHT * days.mean(axis=0) / 24.0) * 24.0 / (len(at) + _WEIGHT)
-    daily = (day + _WEIGHT * days.mean(axis=1) / 7.0) * 7.0 / (len(at) + _WEIGHT)
+    hour = np.bincount((at // HOUR_S).astype(np.int64) % 24, minlength=24).astype(np.float64)
+    day = np.bincount((at // DAY_S).astype(np.int64) % 7, minlength=7).astype(np.float64)
+    return paced(leaning(hour, days.mean(axis=0)), leaning(day, days.mean(axis=1)))
+
+
+@quick
+def leaning(n: Floats, prior: Floats) -> Floats:
+    """Times the mean, by how many posts came in each hour or on each day."""
+    return np.asarray((n * (len(n) / _WEIGHT) + prior) * (_WEIGHT / (n.sum() + _WEIGHT)))
+
+
+@quick
+def paced(hourly: Floats, daily: Floats) -> Floats:
+    """A profile, of an hour of the day times a day of the week."""
     found = np.maximum(np.outer(daily, hourly).ravel(), _LEAST)
     return np.asarray(found / found.mean())
 
