@@ -108,7 +108,9 @@ def _answer(request: Request, status: int, text: str, **headers: str) -> Respons
     """For a program as JSON, for a person as a page."""
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": text}, status, headers)
-    answer = desk_of(request).page(request, "trouble.html", status=status, text=text, code=status)
+    answer = desk_of(request).page(
+        request, "trouble.html", block="part", status=status, text=text, code=status
+    )
     answer.headers.update(headers)
     return answer
 

@@ -62,6 +62,8 @@ class Shell:
             "now": self._now(),
             **values,
         }
+        # blocks that are rendered alone see no import of their template
+        given["parts"] = self._environment.get_template("parts.html").make_module(given)
         if not block:
             return template.render(given)
         context = template.new_context(given)

@@ -7,6 +7,8 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from recrawl.web.face.api import plans
+
 
 class Problem(BaseModel):
     """What every refusal looks like."""
@@ -23,4 +25,4 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "A value does not fit."},
     503: {"model": Problem, "description": "Not now; Retry-After says when."},
 }
-API: tuple[APIRouter, ...] = ()
+API: tuple[APIRouter, ...] = (plans.router,)

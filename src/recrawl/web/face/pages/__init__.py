@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recrawl.web.face.pages import api
+from recrawl.web.face.pages import api, plan
 
-PAGES: tuple[APIRouter, ...] = (api.router,)
+PAGES: tuple[APIRouter, ...] = (plan.router, api.router)

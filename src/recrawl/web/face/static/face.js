@@ -39,8 +39,8 @@
   const load = async (part) => {
     try {
       const answer = await fetched(part.dataset.part);
-      if (!answer.ok) throw new Error(answer.status);
-      put(part, await answer.text());
+      if (answer.status >= 500) throw new Error(answer.status);
+      put(part, await answer.text()); // a refusal says why
     } catch {
       if (!part.hasAttribute("aria-busy")) return; // what is there is old, and better than nothing
       part.removeAttribute("aria-busy");

@@ -1,0 +1,151 @@
+"""Plan: what other budgets would give, before one is applied; what other policies would have done."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from recrawl.app import offers
+from recrawl.app.amending import set_budget
+from recrawl.app.build import House
+from recrawl.app.foresight import Foresight
+from recrawl.app.quantity import visits_per_day
+from recrawl.evaluate.budgets.curve import Bought
+from recrawl.evaluate.report.own import table as replayed_table
+from recrawl.evaluate.report.table import count
+from recrawl.model import DAY_S
+from recrawl.web.face.desk import Desk, desk_of
+from recrawl.web.face.draw import budgets as drawing
+
+router = APIRouter()
+Asked = Annotated[Desk, Depends(desk_of)]
+Word = Annotated[str, Query(max_length=200)]
+POLICIES = ("uniform", "index", "week", "nutch", "changedetection", "miniflux")
+
+
+def _in_force(house: House) -> dict[str, object]:
+    schedule = house.config.schedule
+    return {
+        "budget": schedule.budget,
+        "goal": schedule.goal,
+        "spent": house.store.n_visits_since(house.clock.now() - DAY_S),
+    }
+
+
+@router.get("/plan")
+async def plan(request: Request, desk: Asked, goal: Word = "", within: Word = "") -> HTMLResponse:
+    force = await desk.ask(_in_force)
+    return desk.page(
+        request, "plan.html", force=force, goal=goal, within=within, goals=offers.GOALS, policies=POLICIES
+    )
+
+
+@router.get("/plan/curve")
+async def curve(request: Request, desk: Asked, goal: Word = "", within: Word = "") -> HTMLResponse:
+    """The part that takes a moment."""
+    found = await desk.slow(offers.plan, "", goal, within, "", deadline_s=4.0, keep_s=120.0)
+    names = list(found.points[0].measures)
+    return desk.page(
+        request,
+        "plan_curve.html",
+        block="part",
+        found=found,
+        measure=found.measure,
+        drawings=[(drawing.TITLES[name], drawing.drawn(found, name)) for name in _ordered(found, names)],
+        rows=[_row(found, one) for one in found.points],
+        names=[(name, drawing.TITLES[name]) for name in _ordered(found, names)],
+        present=count(found.present),
+        full=any(one.n_full for one in found.points),
+    )
+
+
+def _ordered(found: Foresight, names: list[str]) -> list[str]:
+    """The goal's own measure comes first."""
+    return sorted(names, key=lambda name: name != found.measure)
+
+
+def _row(found: Foresight, one: Bought) -> dict[str, object]:
+    return {
+        "budget": f"{one.per_day:.17g}",
+        "per_day": count(one.per_day),
+        "made": count(one.made_per_day),
+        "here": one.per_day == found.present,
+        "full": one.n_full,
+        "figures": {
+            name: {
+                "value": drawing.written(name, had.value),
+                "low": drawing.written(name, had.low),
+                "high": drawing.written(name, had.high),
+            }
+            for name, had in one.measures.items()
+        },
+    }
+
+
+@router.get("/plan/budget")
+async def budget(request: Request, desk: Asked, per_day: Word) -> HTMLResponse:
+    """What would change, before it is applied."""
+    wanted = visits_per_day(per_day)
+    return desk.page(request, "plan_budget.html", wanted=f"{wanted:.10g}/day", per_day=wanted)
+
+
+@router.get("/plan/beside")
+async def beside(request: Request, desk: Asked, per_day: Word) -> HTMLResponse:
+    found = await desk.slow(offers.beside, per_day, deadline_s=4.0, keep_s=120.0)
+    wanted = visits_per_day(per_day)
+    other = next(one for one in found.points if one.per_day == wanted)
+    now = next(one for one in found.points if one.per_day == found.present)
+    names = _ordered(found, list(now.measures))
+    moved = found.more if wanted > found.present else found.less
+    return desk.page(
+        request,
+        "plan_beside.html",
+        block="part",
+        found=found,
+        names=[(name, drawing.TITLES[name]) for name in names],
+        now_row=_row(found, now),
+        other_row=_row(found, other),
+        moved=moved[1] if wanted != found.present else (),
+    )
+
+
+@router.post("/plan/budget")
+async def apply(desk: Asked, budget: Annotated[str, Form(max_length=200)]) -> RedirectResponse:
+    applied = await desk.ask(lambda house: set_budget(house.home, budget))
+    return desk.seen("/plan", f"The budget is {applied} now; a run that goes on takes it up within seconds.")
+
+
+@router.get("/plan/replay")
+async def replay(
+    request: Request,
+    desk: Asked,
+    policy: Annotated[list[str] | None, Query()] = None,
+    goal: Word = "",
+    days: Annotated[float | None, Query(ge=1.0, le=offers.MOST_DAYS)] = None,
+) -> HTMLResponse:
+    """Which takes as long as the past is."""
+    chosen = ",".join(policy or ["uniform", "index"])
+    return desk.page(
+        request, "plan_replay.html", block="ask", chosen=chosen, goal=goal, days=days, done=False
+    )
+
+
+@router.get("/plan/replayed")
+async def replayed(
+    request: Request,
+    desk: Asked,
+    policies: Word,
+    goal: Word = "",
+    days: Annotated[float | None, Query(ge=1.0, le=offers.MOST_DAYS)] = None,
+) -> HTMLResponse:
+    span = inf if days is None else days
+    result = await desk.slow(
+        offers.replayed, policies, goal, span, "", deadline_s=2.0, keep_s=600.0, long=True
+    )
+    columns, rows = replayed_table(result)
+    return desk.page(
+        request, "plan_replayed.html", block="part", columns=columns, rows=rows, notes=result.notes
+    )

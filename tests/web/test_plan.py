@@ -1,0 +1,96 @@
+"""Plan: what budgets would give, the one that is applied, and policies over one's own past."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import httpx
+from tests.web.conftest import Served
+
+from recrawl.app.config import load
+from recrawl.app.tokens import May
+
+
+def patiently(client: httpx.Client, path: str) -> httpx.Response:
+    """Asked again while it is being worked out."""
+    for _ in range(60):
+        answer = client.get(path, headers={"X-Part": "1"})
+        if answer.status_code != 503:
+            return answer
+        assert answer.headers["Retry-After"] == "2"
+        time.sleep(1.0)
+    raise AssertionError(path)
+
+
+def test_the_curve_rises_with_the_budget_and_marks_ours(year: Served) -> None:
+    with year.client() as client:
+        page = client.get("/plan")
+        assert page.status_code == 200
+        assert "50/day" in page.text
+        part = patiently(client, "/plan/curve")
+        assert part.status_code == 200
+        assert "<html" not in part.text
+        assert "<svg" in part.text
+        document = patiently(client, "/api/v1/plan").json()
+    fresh = [point["freshness"]["value"] for point in document["points"]]
+    assert fresh == sorted(fresh)
+    assert document["present_per_day"] == 50.0
+    shown = re.findall(r'data-freshness="(\d+(?:\.\d)?) %', part.text)
+    assert [float(one) for one in shown] == [round(100 * x, 1 if x >= 0.995 else 0) for x in fresh]
+
+
+def test_what_would_change_is_shown_before_it_is_applied(year_copy: Served) -> None:
+    with year_copy.client("") as browser:
+        browser.post("/enter", data={"token": year_copy.token})
+        page = browser.get("/plan/budget?per_day=100")
+        assert "100/day" in page.text
+        part = patiently(browser, "/plan/beside?per_day=100/day")
+        assert "Now, 50 a day" in part.text
+        assert "Then, 100 a day" in part.text
+        assert "/resources/" in part.text  # to whom it means most
+        assert load(year_copy.home).schedule.budget == "50/day"
+        word = re.findall(r'name="csrf" value="([^"]+)"', page.text)[0]
+        assert browser.post("/plan/budget", data={"budget": "100/day"}).status_code == 403
+        applied = browser.post("/plan/budget", data={"budget": "100/day", "csrf": word})
+        assert applied.status_code == 303
+        assert load(year_copy.home).schedule.budget == "100/day"
+        assert "The budget is 100/day now" in browser.get("/plan").text
+        assert "The budget is 100/day now" not in browser.get("/plan").text
+
+
+def test_a_program_sets_the_budget(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        assert client.put("/api/v1/budget", json={"budget": "50/h"}).json()["visits_per_day"] == 1200.0
+        assert client.get("/api/v1/budget").json()["budget"] == "1200/day"
+        for wrong in ("much", "0/day", "-5/day", ""):
+            answer = client.put("/api/v1/budget", json={"budget": wrong})
+            assert answer.status_code == 400, wrong
+            assert "2000/day" in answer.json()["error"]
+        assert client.put("/api/v1/budget", json={}).status_code == 422
+        assert client.get("/api/v1/budget").json()["visits_per_day"] == 1200.0
+    reader = year_copy.tokens.add("reader", May.READ, 0.0)
+    with year_copy.client(reader) as client:
+        assert client.put("/api/v1/budget", json={"budget": "5/day"}).status_code == 403
+
+
+def test_policies_are_replayed_on_the_past(year: Served) -> None:
+    with year.client() as client:
+        asked = client.get("/plan/replay?policy=uniform&policy=week&days=60", headers={"X-Part": "1"})
+        assert "/plan/replayed?policies=uniform%2Cweek&amp;days=60.0" in asked.text
+        document = patiently(client, "/api/v1/backtest?policies=uniform,week&days=60").json()
+        assert [row["policy"] for row in document["rows"]] == ["as it was", "uniform", "week"]
+        part = patiently(client, "/plan/replayed?policies=uniform,week&days=60.0")
+        assert "as it was" in part.text
+        refused = client.get("/api/v1/backtest?policies=no-such-policy")
+        assert refused.status_code == 400
+        assert "no-such-policy" in refused.json()["error"]
+
+
+def test_a_plan_that_rests_on_nothing_says_so(served: Served) -> None:
+    with served.client() as client:
+        assert client.get("/plan").status_code == 200
+        answer = patiently(client, "/plan/curve")
+        assert answer.status_code == 400
+        assert "recrawl run" in answer.text
+        assert "<html" not in answer.text
