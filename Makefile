@@ -3,7 +3,7 @@
 PY := .venv/bin/python
 FOR ?= 30
 # Each brings its own servers and files. The others kill processes at moments that matter, and want the cores alone.
-SIDE_BY_SIDE := $(addprefix tests/,unit docs parity store acceptance hostile replay browser \
+SIDE_BY_SIDE := $(addprefix tests/,unit docs parity store acceptance hostile replay browser web \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
 
 .PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
