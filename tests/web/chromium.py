@@ -53,6 +53,10 @@ class Visitor:
             assert time.monotonic() < until, self.page.url
             time.sleep(0.1)
 
+    def dismiss(self, box: Any) -> None:
+        self.trouble.append(f"dialog: {box.message}")
+        box.dismiss()
+
     @property
     def complaints(self) -> list[str]:
         """Without those about parts that are still being worked out, which are asked for again."""
@@ -73,7 +77,7 @@ def entered(
         lambda said: visitor.trouble.append(said.text) if said.type in ("error", "warning") else None,
     )
     visitor.page.on("pageerror", lambda problem: visitor.trouble.append(str(problem)))
-    visitor.page.on("dialog", lambda box: (visitor.trouble.append(f"dialog: {box.message}"), box.dismiss()))
+    visitor.page.on("dialog", visitor.dismiss)
     try:
         yield visitor
     finally:
