@@ -26,13 +26,14 @@ import numpy as np
 
 from recrawl.evaluate.card.missed import CROWDED
 from recrawl.evaluate.card.reading import read_card
-from recrawl.model import DAY_S, Floats, Ints, NewResource
+from recrawl.model import DAY_S, Floats, Ints, NewResource, Settings
 from recrawl.remember.sqlite.store import SqliteStore
 from recrawl.terms import Terms
 
 NOW = 1.8e9
 EVIDENCE = 100.0  # changes that the forecast rests on: it knows the rate to a tenth
 RULE = "index:fresh"
+N_HOSTS = 5_000
 _VISIT = (
     "INSERT INTO visit (fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, "
     "n_bytes, evidence, p_changed, per_day) VALUES (?, ?, ?, ?, ?, 'ok', 1, 200, ?, 1000, '', ?, ?)"
@@ -49,8 +50,18 @@ class Truth:
     wait_s: float  # from the newest change to the visit that found it, the mean
 
 
-def made(path: Path, n: int, n_visits: int, days: float, seed: int) -> Truth:
-    """A store with so many resources and visits, and what is true of its last week."""
+def made(
+    path: Path,
+    n: int,
+    n_visits: int,
+    days: float,
+    seed: int,
+    *,
+    now: float = NOW,
+    host: str = "h{}.example",
+    settings: Settings | None = None,
+) -> Truth:
+    """A store with so many resources and visits up to now, and what is true of its last week."""
     rng = np.random.default_rng(seed)
     believed = np.clip(np.exp(rng.normal(np.log(0.1), 1.0, n)), 1e-3, 2.0)
     rate_per_day = believed * rng.gamma(EVIDENCE, 1.0 / EVIDENCE, n)  # so the belief is right, and so far
@@ -61,19 +72,23 @@ def made(path: Path, n: int, n_visits: int, days: float, seed: int) -> Truth:
             some = range(start, min(n, start + 50_000))
             store.add(
                 (
-                    NewResource(url=f"http://h{i % 5_000}.example/{i}", host=f"h{i % 5_000}.example")
+                    NewResource(
+                        url=f"http://{host.format(i % N_HOSTS)}/{i}",
+                        host=host.format(i % N_HOSTS),
+                        settings=settings or Settings(),
+                    )
                     for i in some
                 ),
-                NOW - days * DAY_S,
+                now - days * DAY_S,
             )
-        store.note("terms", Terms(RULE, n_visits / days, 1.0, n_visits / days, NOW, None).written())
+        store.note("terms", Terms(RULE, n_visits / days, 1.0, n_visits / days, now, None).written())
         connection = store._db._connection
         triggers = connection.execute(
             "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('visit', 'resource')"
         ).fetchall()
         for name, _ in triggers:  # rows are not added up: nobody verifies this store
             connection.execute(f"DROP TRIGGER {name}")
-        truth = _filled(store, rng, rate_per_day, believed, gap_days, days)
+        truth = _filled(store, rng, rate_per_day, believed, gap_days, days, now)
         for _, sql in triggers:
             connection.execute(sql)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -87,6 +102,7 @@ def _filled(
     believed: Floats,
     gap_days: Floats,
     days: float,
+    now: float,
 ) -> Truth:
     n = len(rate)
     ids, at, since = _visits(rng, gap_days, days)
@@ -95,7 +111,7 @@ def _filled(
     shape = np.full(len(ids), EVIDENCE)
     p = 1.0 - (1.0 + believed[ids] * gap / shape) ** -shape
     order = np.argsort(at)
-    seconds = [NOW - days * DAY_S + DAY_S * column[order] for column in (at, since)]
+    seconds = [now - days * DAY_S + DAY_S * column[order] for column in (at, since)]
     columns = (ids[order] + 1, *seconds, (n_changes > 0)[order], p[order], believed[ids][order])
     connection = store._db._connection
     connection.execute("BEGIN IMMEDIATE")
@@ -112,7 +128,7 @@ def _filled(
     np.maximum.at(last, ids, at)
     n_each = np.bincount(ids, minlength=n)
     plan_p = 1.0 - (1.0 + believed * gap_days / EVIDENCE) ** -EVIDENCE
-    figures = (NOW - days * DAY_S + DAY_S * last, gap_days * DAY_S, n_each, plan_p, believed)
+    figures = (now - days * DAY_S + DAY_S * last, gap_days * DAY_S, n_each, plan_p, believed)
     connection.executemany(
         _RESOURCE,
         (
