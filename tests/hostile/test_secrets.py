@@ -216,6 +216,9 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
     cli("evaluate", "tan", "--corpus", corpus, "--json", code=None)
     cli("relearn", "--json")
     cli("relearn", "--words", "--json")
+    cli("token", "add", "laptop")
+    cli("token", "list", "--json")
+    cli("token", "remove", "laptop")
     cli("set", "--tag", "members", "--weight", "2", "--insecure")
     cli("pause", "--tag", "members")
     cli("resume", "--tag", "members")
@@ -244,6 +247,7 @@ def test_a_secret_is_in_no_file_and_no_output_but_its_own(cli: Cli, door: Door, 
         "demo",
         "livingweb",
         "replay",
+        "serve",
     }  # which serve what was looked through here
     assert [text for text in cli.printed if any(mark.decode() in text for mark in DISGUISES)] == []
     assert traces(out) == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,13 +37,17 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    run: Annotated[
+        bool, typer.Option("--run", help="Visit what is due meanwhile, as `recrawl run` does.")
+    ] = False,
     home: options.Home = None,
     json: options.Json = False,
 ) -> None:
     """See what changes, when it will be looked at next, and why: a dashboard and an API.
 
     Prints the address to open, with a token in it that holds until this ends; `recrawl token add` makes ones
-    that last. Nobody comes in without one. It visits nothing by itself: `recrawl run` does, at the same time.
+    that last. Nobody comes in without one. It visits nothing by itself, unless --run says so: then a
+    `recrawl run` is begun beside it, begun anew where it ends in trouble, and ended with it.
 
     Only this machine can reach it, unless --host says else. It speaks plain HTTP: put a proxy with TLS before
     it where others are to use it, and name that with --origin.
@@ -51,9 +55,11 @@ def serve(
     \b
     Examples:
       recrawl serve
+      recrawl serve --run
       recrawl serve --port 8080
       recrawl serve --host 0.0.0.0 --origin https://watch.example.org
     """
+    from recrawl.app.running import beside
     from recrawl.app.tokens import fresh
     from recrawl.errors import BadInputError
     from recrawl.web.replay import is_loopback, plain_origin
@@ -73,7 +79,7 @@ def serve(
         tokens, place, now = _tokens(house), house.home, house.clock.now()
     secret = fresh()
     tokens.begin(secret, now)
-    with Serving(host, port) as serving:
+    with Serving(host, port) as serving, beside(place) if run else nullcontext():
         app = create(
             place,
             tokens,
