@@ -119,9 +119,10 @@ def _sources(house: House, store: Path, with_secrets: bool) -> Iterator[_Source]
     from recrawl.app.access import FILE_NAME as SECRETS_FILE
     from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE
     from recrawl.app.config import FILE_NAME as SETTINGS_FILE
+    from recrawl.app.notices import FILE_NAME as NOTICES_FILE
 
     yield _Source(STORE_FILE, store.stat().st_size, _opener(store), grows=True)
-    for name in (SETTINGS_FILE, *([SECRETS_FILE] if with_secrets else [])):
+    for name in (SETTINGS_FILE, *([SECRETS_FILE, NOTICES_FILE] if with_secrets else [])):
         path = house.home / name
         if path.exists():
             yield _Source(name, path.stat().st_size, _opener(path), grows=True)

@@ -60,6 +60,7 @@ def doctor(home: Path, now: float) -> Iterator[Check]:
     yield from _looked("secrets", lambda: _secrets(home))
     yield from _looked("shelf", lambda: _shelf(config))
     yield from _looked("store", lambda: _kept(home, config, now))
+    yield from _looked("notices", lambda: _notices(home, config))
 
 
 def _looked(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
@@ -166,6 +167,26 @@ def _secrets(home: Path) -> Iterator[Check]:
         yield Check(
             "secrets", True, f"kept for {n} {'scope' if n == 1 else 'scopes'}; only you can read them"
         )
+
+
+def _notices(home: Path, config: Config) -> Iterator[Check]:
+    from recrawl.app.notices import FILE_NAME, listed
+    from recrawl.live.services import installed
+
+    if not (home / FILE_NAME).exists():
+        return
+    with open_house(home, config=config, reading=True) as house:
+        rows = listed(house)
+    for row in rows:
+        if row["trouble"]:
+            finding = f"{row['name']} ({row['to']}): {row['trouble']}; failed tries in a row: "
+            remedy = f"`recrawl notify test {row['name']}` tries now"
+            yield Check("notices", False, f"{finding}{row['n_failures']}, next {row['retry_at']}; {remedy}")
+        elif not (row["to"].startswith("webhook") or installed()):
+            remedy = "Apprise is not installed; run `pip install 'recrawl[notify]'`"
+            yield Check("notices", False, f"{row['name']} ({row['to']}): {remedy}")
+    n_well = sum(not row["trouble"] for row in rows)
+    yield Check("notices", True, f"{n_well} of {len(rows)} well")
 
 
 def _kept(home: Path, config: Config, now: float) -> Iterator[Check]:

@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 def status(house: House) -> Row:
     """The figures of the whole house."""
+    from recrawl.app.notices import listed
+
     now = house.clock.now()
     counts = house.store.counts(now)
     terms = noted_terms(house.store)
@@ -53,6 +55,8 @@ def status(house: House) -> Row:
         "archive_files": len(house.store.files()),
         "archive_bytes": sum(house.store.files().values()),
         "archive_carried": len(house.store.carried()),
+        "notices": len(told := listed(house)),
+        "notices_failing": [row["name"] for row in told if row["trouble"]],
         "store": str(house.home / STORE_FILE),
         "archive": str(house.home / ARCHIVE_FOLDER),
     }

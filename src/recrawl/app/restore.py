@@ -29,7 +29,7 @@ MAX_MANIFEST_BYTES = 256 << 20
 MAX_FILES = 1_000_000
 _STEP_BYTES = 1 << 20
 _ARCHIVED = re.compile(r"archive/[0-9A-Za-z][0-9A-Za-z._-]{0,199}\.warc(\.gz)?", re.ASCII)
-_PLAIN = frozenset({"recrawl.sqlite", "recrawl.toml", "secrets.json"})
+_PLAIN = frozenset({"recrawl.sqlite", "recrawl.toml", "secrets.json", "notices.json"})
 
 
 @dataclass(frozen=True, slots=True)

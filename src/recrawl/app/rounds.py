@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from recrawl.app.carriage import carrying
+from recrawl.app.dispatch import Dispatch
 from recrawl.app.heeding import heeding
 from recrawl.app.keeping import keeping
 from recrawl.app.quantity import Budget
@@ -81,9 +82,10 @@ async def run(
 
     said = Budget(per_day, bytes_per_day)
     async with house.fetcher() as fetcher, keeping(house, tell), heeding(house, loop, said, tell):
-        runner = house.runner(loop, fetcher, allow_private=allow_private, watch=landed, tell=tell)
+        dispatch = Dispatch(house, tell)
+        runner = house.runner(loop, fetcher, allow_private=allow_private, watch=landed, tell=dispatch.trouble)
         try:
-            with _stopping(runner, tally), carrying(house, tell) as carriage:
+            with _stopping(runner, tally), dispatch, carrying(house, dispatch.trouble) as carriage:
                 begun(loop, tally)
                 if every_s is None:
                     chosen = None if turns is None else turns(loop)
@@ -92,6 +94,7 @@ async def run(
                     await _rounds(house, runner, tally, every_s, now + for_s, once, rounded)
                 if carriage is not None:
                     await carriage.finish(lambda: tally.stopped)
+                await dispatch.finish(lambda: tally.stopped)
         finally:
             await runner.aclose()
     return tally

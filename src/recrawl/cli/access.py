@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -100,7 +99,7 @@ def set_(
     ]
     with options.opened(home) as house:
         n = sum(1 for _ in chosen(house.store, choice))
-        values = iter(_lines(named) if stdin else _typed(named))
+        values = iter(terminal.secrets(named, stdin=stdin))
         said = Access(
             headers=tuple((name, next(values)) for name in header or ()),
             cookies=tuple((name, next(values)) for name in cookie or ()),
@@ -113,28 +112,6 @@ def set_(
         terminal.say_json({"reaches": n})
     else:
         terminal.say(f"Kept; it reaches {n:,} {'resource' if n == 1 else 'resources'} now.")
-
-
-def _lines(named: list[str]) -> list[str]:
-    from recrawl.errors import BadInputError
-
-    lines = [line.removesuffix("\r") for line in sys.stdin.read().removesuffix("\n").split("\n")]
-    if len(lines) != len(named):
-        raise BadInputError(
-            f"Standard input has {len(lines)} lines; give {len(named)}, in this order: {', '.join(named)}."
-        )
-    return lines
-
-
-def _typed(named: list[str]) -> list[str]:
-    from getpass import getpass
-
-    from recrawl.errors import BadInputError
-
-    if not sys.stdin.isatty():
-        raise BadInputError("There is no terminal to ask at; use --stdin and give one line for each secret.")
-    # getpass falls silent before it asks; typer asks first, and what is typed at once would be shown
-    return [getpass(f"{what[0].upper()}{what[1:]}: ") for what in named]
 
 
 @app.command("list", cls=options.Command)

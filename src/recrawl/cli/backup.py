@@ -14,7 +14,10 @@ from recrawl.cli.terminal import n_of
 def backup(
     to: Annotated[Path, typer.Argument(metavar="DEST", help="A folder, or a new file ending in .tar.")],
     with_secrets: Annotated[
-        bool, typer.Option("--with-secrets", help="Also what opens doors (`recrawl access`), readable.")
+        bool,
+        typer.Option(
+            "--with-secrets", help="Also what `recrawl access` and `recrawl notify` keep, readable."
+        ),
     ] = False,
     home: options.Home = None,
     json: options.Json = False,
@@ -32,10 +35,12 @@ def backup(
     """
     from recrawl.app.access import FILE_NAME as SECRETS_FILE
     from recrawl.app.backup import backup
+    from recrawl.app.notices import FILE_NAME as NOTICES_FILE
 
     with options.opened(home, reading=True) as house, terminal.working("Backing up …") as tell:
         done = backup(house, to.expanduser(), with_secrets=with_secrets, tell=tell)
-        left_out = not with_secrets and (house.home / SECRETS_FILE).exists()
+        private = (SECRETS_FILE, NOTICES_FILE)
+        left_out = [] if with_secrets else [name for name in private if (house.home / name).exists()]
     if json:
         terminal.say_json(
             {
@@ -51,7 +56,8 @@ def backup(
         f"{done.n_copied:,} of them copied ({n_of(done.n_copied_bytes, 'byte')})."
     )
     if left_out:
-        terminal.note("Secrets are not in it; keep secrets.json safe by other means, or say --with-secrets.")
+        files = " and ".join(left_out)
+        terminal.note(f"Secrets are not in it; keep {files} safe by other means, or say --with-secrets.")
 
 
 def restore(

@@ -21,6 +21,7 @@ from recrawl.cli.imports import import_
 from recrawl.cli.listing import list_
 from recrawl.cli.making import make
 from recrawl.cli.noise import noise
+from recrawl.cli.notify import app as notify
 from recrawl.cli.plan import plan
 from recrawl.cli.relearn import relearn
 from recrawl.cli.replay import replay
@@ -122,6 +123,7 @@ for command in (
 ):
     app.command(command.__name__.rstrip("_"), cls=options.Command)(command)
 app.add_typer(access.app, name="access")
+app.add_typer(notify, name="notify")
 app.add_typer(tokens_app, name="token")
 app.add_typer(evaluate, name="evaluate")
 corpus.app.command("make", cls=options.Command)(make)

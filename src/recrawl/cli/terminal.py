@@ -134,3 +134,30 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
         redirect_stderr=False,
     ):
         yield lambda more: spinner.update(text=Text(printable(more)))
+
+
+def secrets(named: Sequence[str], *, stdin: bool) -> list[str]:
+    """These, typed without being shown, or from standard input, one line each."""
+    return _lines(named) if stdin else _typed(named)
+
+
+def _lines(named: Sequence[str]) -> list[str]:
+    from recrawl.errors import BadInputError
+
+    lines = [line.removesuffix("\r") for line in sys.stdin.read().removesuffix("\n").split("\n")]
+    if len(lines) != len(named):
+        raise BadInputError(
+            f"Standard input has {len(lines)} lines; give {len(named)}, in this order: {', '.join(named)}."
+        )
+    return lines
+
+
+def _typed(named: Sequence[str]) -> list[str]:
+    from getpass import getpass
+
+    from recrawl.errors import BadInputError
+
+    if not sys.stdin.isatty():
+        raise BadInputError("There is no terminal to ask at; use --stdin and give one line for each secret.")
+    # getpass falls silent before it asks; typer asks first, and what is typed at once would be shown
+    return [getpass(f"{what[0].upper()}{what[1:]}: ") for what in named]

@@ -71,6 +71,7 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
             ("versions", f"{row['versions']:,}"),
             ("archive", f"{n_of(row['archive_bytes'], 'byte')} in {n_files}, {row['archive']}"),
             ("store", row["store"]),
+            *_notices(row),
         ]
     )
     if not row["resources"]:
@@ -93,6 +94,13 @@ def _last_round(row: Mapping[str, Any]) -> list[tuple[str, object]]:
     return [("last round", f"{made['began_at']}: {told}")]
 
 
+def _notices(row: Mapping[str, Any]) -> list[tuple[str, object]]:
+    if not row["notices"]:
+        return []
+    failing = f"; not delivered: {', '.join(row['notices_failing'])}" if row["notices_failing"] else ""
+    return [("notices", f"{row['notices']:,}{failing}")]
+
+
 def _budget(row: Mapping[str, Any]) -> str:
     limits = ((row["budget_per_day"], "visits"), (row["budget_bytes_per_day"], "bytes"))
     return " and ".join(f"{most:,.15g} {what}" for most, what in limits if most is not None)
@@ -109,8 +117,8 @@ def _full(n: int) -> str:
 def doctor(home: options.Home = None, json: options.Json = False) -> None:
     """Look for trouble without asking the network.
 
-    Looks at versions, settings, disk, clock, plug-ins, secrets, store and archive, each by itself. The exit
-    code is 1 if something is wrong.
+    Looks at versions, settings, disk, clock, plug-ins, secrets, store, archive and notices, each by itself.
+    The exit code is 1 if something is wrong.
 
     \b
     Example:
