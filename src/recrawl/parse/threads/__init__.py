@@ -14,7 +14,7 @@ from recrawl.parse import charset as charsets
 from recrawl.parse.threads import blocks, boards, feeds, forums, mails, schema, services
 from recrawl.parse.threads.bundles import Page, bundled, pages
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft, posts
-from recrawl.parse.threads.elements import base, lines, title
+from recrawl.parse.threads.elements import base, deep, lines, title
 from recrawl.parse.threads.paging import paging
 from recrawl.parse.threads.zones import zone_s
 
@@ -69,7 +69,8 @@ def listed(
     if root is None:
         return []
     where = base(tree, url)
-    rows = boards.rows(tree, where) or blocks.rows(root, where)
+    known = [] if deep(root) else boards.rows(tree, where)
+    rows = known or blocks.rows(root, where)
     return boards.topics(rows, at=at, zone_s=zone_s("\n".join(lines(root)), at))
 
 
@@ -103,11 +104,13 @@ def _page(text: str, url: str, at: float) -> Leaf:
 def _drafts(tree: LexborHTMLParser, text: str, url: str) -> list[Draft]:
     """By what the page is known for or says of itself; else by what repeats on it. One post that it tells of
     may be all there is, or all that it tells of."""
-    found = forums.drafts(tree) or mails.archived(tree, text, url)
-    if found:
-        return found
-    told = schema.drafts(tree)
     root = tree.root
-    if len(told) > 1 or root is None:
+    if root is None:
+        return []
+    known = [] if deep(root) else forums.drafts(tree) or mails.archived(tree, text, url)
+    if known:
+        return known
+    told = schema.drafts(tree)
+    if len(told) > 1:
         return told
     return blocks.drafts(root, url) or told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -20,18 +20,23 @@ BESIDE = (
 _SESSION = re.compile(r"[?&](?:sid|s|PHPSESSID)=[0-9A-Fa-f]{24,64}(?=&|#|\Z)")
 _MACHINE = ("datetime", "data-time", "data-timestamp", "data-date", "data-utime", "data-epoch")
 _NUMBER = re.compile(r"[0-9]+")
+_MOST_DEPTH = 1_000
+_MOST_WITHIN = 20  # posts within posts: what is looked for in each would be looked for in all that are in it
 
 
-def text(node: LexborNode | None, *, without: str = BESIDE) -> str:
+def beside(tree: LexborHTMLParser, posts: Iterable[LexborNode] = ()) -> set[int]:
+    """What is no part of a post's text on this page, other posts included."""
+    return {node.mem_id for node in tree.css(BESIDE)}.union(node.mem_id for node in posts)
+
+
+def text(node: LexborNode | None, outside: Container[int]) -> str:
     """What a reader sees of it, a line for each block."""
-    if node is None:
-        return ""
-    outside = {other.mem_id for other in node.css(without)} if without else set()
-    return "\n".join(lines(node, outside))
+    return "" if node is None else "\n".join(lines(node, outside))
 
 
 def lines(node: LexborNode, outside: Container[int] = ()) -> list[str]:
-    """The same, without the elements that are `outside`. The tree stays as it is: others may look at it."""
+    """Line by line, without the elements that are `outside`. The tree stays as it is: others may look at
+    it."""
     found: list[str] = []
     pieces: list[str] = []
     for other in walk(node, outside):
@@ -68,6 +73,24 @@ def walk(node: LexborNode, outside: Container[int] = ()) -> Iterator[LexborNode 
     yield None
 
 
+def deep(root: LexborNode) -> bool:
+    """Whether elements lie so deep within each other that selectors, which look at all that is around each,
+    take their time. No forum writes such pages; who leaves tags open may."""
+    here: LexborNode | None = root.child
+    depth = 0
+    while here is not None:
+        if depth > _MOST_DEPTH:
+            return True
+        below = here.child
+        if below is not None:
+            here, depth = below, depth + 1
+            continue
+        while here is not None and here.next is None and depth:
+            here, depth = here.parent, depth - 1
+        here = here.next if here is not None else None
+    return False
+
+
 def line(node: LexborNode | None) -> str:
     """Its text on one line."""
     return "" if node is None else " ".join(node.text().split())
@@ -82,8 +105,27 @@ def first(node: LexborNode, selectors: Iterable[str]) -> LexborNode | None:
 
 
 def chosen(tree: LexborHTMLParser, selector: str, most: int) -> list[LexborNode]:
-    """What a selector chooses, each element once, however many of its alternatives choose it."""
-    return list({node.mem_id: node for node in tree.css(selector)[: 4 * most]}.values())[:most]
+    """What a selector chooses, each element once, however many of its alternatives choose it; but for what
+    lies deep within others that it chooses."""
+    found = list({node.mem_id: node for node in tree.css(selector)[: 4 * most]}.values())
+    return [node for node, n in zip(found, _n_around(found), strict=True) if n < _MOST_WITHIN][:most]
+
+
+def _n_around(nodes: Sequence[LexborNode]) -> Iterator[int]:
+    """For each, within how many of the others it lies. No element is passed twice, however deep they lie."""
+    chosen = {node.mem_id for node in nodes}
+    n_of: dict[int, int] = {}  # of an element: how many of them it lies in, itself included
+    for node in nodes:
+        way: list[int] = []
+        around: LexborNode | None = node
+        while around is not None and around.mem_id not in n_of:
+            way.append(around.mem_id)
+            around = around.parent
+        n = 0 if around is None else n_of[around.mem_id]
+        for mem_id in reversed(way):
+            n += mem_id in chosen
+            n_of[mem_id] = n
+        yield n_of[node.mem_id] - 1
 
 
 def attribute(node: LexborNode, name: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft
-from recrawl.parse.threads.elements import attribute, chosen, digits, first, line, text, written
+from recrawl.parse.threads.elements import attribute, beside, chosen, digits, first, line, text, written
 from recrawl.parse.threads.times import MOST_WRITTEN
 
 _NUMBER = re.compile(r"(?:#\s?|\A)([0-9]{1,8})(?![0-9])")
@@ -132,13 +132,15 @@ MARKUPS: tuple[Markup, ...] = (
 def drafts(tree: LexborHTMLParser) -> list[Draft]:
     """By the first markup that fits."""
     for markup in MARKUPS:
-        found = [draft for node in chosen(tree, markup.post, MOST_POSTS) for draft in _draft(node, markup)]
+        nodes = chosen(tree, markup.post, MOST_POSTS)
+        outside = beside(tree, nodes) if nodes else set()
+        found = [draft for node in nodes for draft in _draft(node, markup, outside)]
         if found:
             return found
     return []
 
 
-def _draft(node: LexborNode, markup: Markup) -> Iterator[Draft]:
+def _draft(node: LexborNode, markup: Markup, outside: Container[int]) -> Iterator[Draft]:
     body = first(node, markup.text)
     if body is None or (markup.gone and node.css_matches(markup.gone)):
         return
@@ -149,7 +151,7 @@ def _draft(node: LexborNode, markup: Markup) -> Iterator[Draft]:
     yield Draft(
         key=_key(node, body, markup),
         author=(attribute(node, markup.author_in) if markup.author_in else "") or line(who),
-        text=text(body),
+        text=text(body, outside),
         written=_when(first(node, markup.when)),
         edited=_edited(edited) if edited is not None else "",
         number=int(place[1]) if place else 0,

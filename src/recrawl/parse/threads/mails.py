@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 from recrawl.parse import charset as charsets
 from recrawl.parse import html
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft
-from recrawl.parse.threads.elements import attribute, digits, line, text
+from recrawl.parse.threads.elements import attribute, beside, digits, line, text
 
 _MOST_BYTES = 4 << 20  # of one mail
 # A line between two mails ends with a date; one in a text that was not escaped seldom does.
@@ -138,4 +138,4 @@ def _shown(tree: LexborHTMLParser, url: str) -> list[Draft]:
     who, when = tree.css_first("h1 ~ b"), tree.css_first("h1 ~ i")
     if body is None or who is None or when is None:
         return []
-    return [Draft(key=digits(url), author=line(who), text=text(body), written=line(when))]
+    return [Draft(key=digits(url), author=line(who), text=text(body, beside(tree)), written=line(when))]

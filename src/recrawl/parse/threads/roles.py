@@ -277,16 +277,18 @@ def _said(
         or _quiet(elements[i])
         or _pressed(elements[i])
     }
-    for i in block:
-        for j in below(elements, i):
-            if j not in own:
-                outside.add(elements[j].node.mem_id)
+    outside |= _others(elements, block, own)
     at = _body_at(block, named, body)
     starts = [at] if body else [i for i in block if elements[i].parent not in own]
     outside.discard(elements[at].node.mem_id)
     shown = [i for i in starts if elements[i].node.mem_id not in outside]
     found = [row for i in shown for row in lines(elements[i].node, outside)]
     return "\n".join(row for row in found if not idle(row))
+
+
+def _others(elements: Sequence[Element], block: tuple[int, ...], own: set[int]) -> set[int]:
+    """What stands right below a block's elements and belongs to other blocks."""
+    return {elements[j].node.mem_id for i in block for j in below(elements, i) if j not in own}
 
 
 # -- boards --------------------------------------------------------------------------------------------------
@@ -305,7 +307,9 @@ def listed(elements: Sequence[Element], blocks: Sequence[tuple[int, ...]], base:
         target = led(base, attribute(elements[i].node, "href")) if i >= 0 else ""
         if target and times:
             own = set(block)
-            row = " ".join(line(elements[i].node) for i in block if elements[i].parent not in own)
+            others = _others(elements, block, own)
+            whole = [i for i in block if elements[i].parent not in own]
+            row = " ".join(said for i in whole for said in lines(elements[i].node, others))
             replies = _REPLIES.search(row[:2_000])
             n_replies = count(replies[1]) if replies else -1
             found.append(

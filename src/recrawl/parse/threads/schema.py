@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.parse import html
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft
-from recrawl.parse.threads.elements import attribute, digits, line, text
+from recrawl.parse.threads.elements import attribute, beside, digits, line, text
 
 _TYPES = frozenset(
     {"discussionforumposting", "socialmediaposting", "comment", "answer", "question", "message",
@@ -127,11 +127,11 @@ def _marked(tree: LexborHTMLParser) -> Iterator[Draft]:
     }
     if not scopes:
         return
-    held = _held(tree)
+    held, outside = _held(tree), beside(tree, scopes.values())
     for n, (mem_id, node) in enumerate(scopes.items()):
         if n == MOST_POSTS:
             return
-        if (draft := _item(node, held.get(mem_id, {}), held)) is not None:
+        if (draft := _item(node, held.get(mem_id, {}), held, outside)) is not None:
             yield draft
 
 
@@ -161,7 +161,9 @@ def _held(tree: LexborHTMLParser) -> Properties:
     return held
 
 
-def _item(node: LexborNode, properties: dict[str, LexborNode], held: Properties) -> Draft | None:
+def _item(
+    node: LexborNode, properties: dict[str, LexborNode], held: Properties, outside: Container[int]
+) -> Draft | None:
     when = _value(properties, *_WHEN)
     who = next((properties[name] for name in _WHO if name in properties), None)
     author = "" if who is None else _author(who, held)
@@ -174,7 +176,7 @@ def _item(node: LexborNode, properties: dict[str, LexborNode], held: Properties)
     return Draft(
         key=key,
         author=author,
-        text=attribute(body, "content") if body.tag == "meta" else text(body),
+        text=attribute(body, "content") if body.tag == "meta" else text(body, outside),
         written=when,
         edited=edited if edited != when else "",
         number=int(place) if place.isdecimal() and len(place) < 9 else 0,
