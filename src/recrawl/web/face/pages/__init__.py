@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recrawl.web.face.pages import api, plan
+from recrawl.web.face.pages import api, changes, health, hosts, overview, plan, resource, resource_deeds
 
-PAGES: tuple[APIRouter, ...] = (plan.router, api.router)
+PAGES: tuple[APIRouter, ...] = (
+    overview.router,
+    changes.router,
+    hosts.router,
+    health.router,
+    plan.router,
+    resource.router,
+    resource_deeds.router,
+    api.router,
+)
