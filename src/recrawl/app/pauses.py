@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recrawl.app.watchlist import Choice, chosen, say, watched
+from recrawl.app.watchlist import Choice, chosen, say
 from recrawl.contracts import Store
-from recrawl.model import Resource, Scope, ScopeKind, Settings
+from recrawl.model import Resource, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,17 @@ def resume(store: Store, choice: Choice, now: float) -> Rested:
     """Take a pause back. A resource that is named itself resumes whatever its tags and host say."""
     n_before = _n_paused(store, choice)
     say(store, choice, Settings(), now, forget=("paused",))
-    resumed = [resource.url for resource in chosen(store, choice) if _excepted(resource, choice)]
-    for url in resumed:
-        # its own word is needed only against a wider pause; else it would outlive that and stop the next one
-        own = Scope(ScopeKind.RESOURCE, url)
-        store.say(own, Settings(), now, forget=("paused",))
-        if watched(store, url).effective.paused:
-            store.say(own, Settings(paused=False), now)
+    resumed = [resource.id for resource in chosen(store, choice) if _excepted(resource, choice)]
+    # their own word is needed only against a wider pause; else it would outlive that and stop the next one
+    store.say_each(resumed, Settings(), now, forget=("paused",))
+    still = [resource.id for resource, _, _ in store.these(resumed) if resource.effective.paused]
+    store.say_each(still, Settings(paused=False), now)
     n_after = _n_paused(store, choice)
     return Rested(n_before - n_after, n_after)
 
 
 def _excepted(resource: Resource, choice: Choice) -> bool:
-    return bool(choice.urls) or resource.settings.paused is False
+    return bool(choice.urls or choice.ids) or resource.settings.paused is False
 
 
 def _n_paused(store: Store, choice: Choice) -> int:

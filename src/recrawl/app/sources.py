@@ -1,4 +1,4 @@
-"""Where URLs come from: words, lists, sitemaps and OPML files, on the disk or on the web.
+"""Where URLs come from: words, lists, sitemaps, feeds and OPML files, on the disk or on the web.
 
 All of them give candidates one by one, and trouble with one of them does not stop the rest.
 """
@@ -95,14 +95,14 @@ def _listed(word: str) -> Iterator[Found]:
             with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace") as text:
                 yield from lines(text, word)
     except (FileNotFoundError, ValueError, RuntimeError):  # no name that a file could have
-        meant = _meant(word)
+        meant = meant_by(word)
         hint = f"; did you mean {meant}?" if meant else "."
         yield Refused(word, "", f"neither a file nor a URL with http:// or https:// before it{hint}")
     except OSError as problem:
         yield Refused(word, "", f"it cannot be read ({problem.strerror})")
 
 
-def _meant(word: str) -> str:
+def meant_by(word: str) -> str:
     """The URL that somebody may have meant by a name without a scheme."""
     named = re.fullmatch(r"([\w-]+\.)*([a-z][\w-]+)(:\d+)?(/\S*)?", word, re.IGNORECASE)
     if not named or not (named[1] or named[2] == "localhost") or f".{named[2].lower()}" in _OF_LISTS:
@@ -111,7 +111,7 @@ def _meant(word: str) -> str:
 
 
 class Reader:
-    """Reads sitemaps and OPML files; what is on the web is asked for as politely as a visit."""
+    """Reads sitemaps, feeds and OPML files; what is on the web is asked for as politely as a visit."""
 
     def __init__(
         self,
@@ -125,7 +125,8 @@ class Reader:
         self._access_at = access_at
 
     async def sitemap(self, place: str) -> AsyncIterator[Found]:
-        """All URLs of a sitemap; those named by an index are read too, each once."""
+        """All URLs of a sitemap, or of the entries of a feed; those named by an index are read too, each
+        once."""
         todo = deque([(place, 1)])
         seen = {place}
         n_read = 0
@@ -139,7 +140,7 @@ class Reader:
             if isinstance(opened, Refused):
                 yield opened
                 continue
-            for item, element in _locations(opened, place):
+            for item, element in locations(opened, place):
                 if element != "sitemap":
                     yield item
                 elif depth == MAX_SITEMAP_DEPTH:
@@ -156,7 +157,7 @@ class Reader:
         if isinstance(opened, Refused):
             yield opened
             return
-        for item, _ in _locations(opened, place):
+        for item, _ in locations(opened, place):
             yield item
 
     async def _opened(self, place: str) -> IO[bytes] | Refused:
@@ -197,10 +198,12 @@ class _Target:
         if len(self._path) > MAX_XML_DEPTH:
             raise ValueError(f"elements stand more than {MAX_XML_DEPTH} deep")
         around = self._path[-2:-1]
-        if name in _TOLD and around in (["url"], ["sitemap"]):
+        if (name in _TOLD and around in (["url"], ["sitemap"])) or (name == "link" and around == ["item"]):
             self._text, self._n_text = [], 0
         elif name == "outline" and attributes.get("xmlUrl"):
             self.found.append((attributes["xmlUrl"].strip(), name, {}))
+        elif name == "link" and around == ["entry"] and attributes.get("rel", "alternate") == "alternate":
+            self.found.append((attributes.get("href", "").strip(), "entry", {}))
 
     def data(self, text: str) -> None:
         # one character more than any URL has is enough to see that it is none
@@ -215,6 +218,8 @@ class _Target:
             if name == "loc":
                 self.flush()
                 self._open = text, self._path[-1]
+            elif name == "link":
+                self.found.append((text, "item", {}))
             else:
                 self._said[name] = text
         elif name in ("url", "sitemap"):
@@ -231,8 +236,8 @@ class _Target:
         """Nothing is built."""
 
 
-def _locations(stream: IO[bytes], place: str) -> Iterator[tuple[Found, str]]:
-    """The locations in a sitemap or OPML file, each with the name of the element around it."""
+def locations(stream: IO[bytes], place: str) -> Iterator[tuple[Found, str]]:
+    """The locations in a sitemap, feed or OPML file, each with the name of the element around it."""
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import DefusedXMLParser
 

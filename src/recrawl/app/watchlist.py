@@ -53,12 +53,13 @@ class Choice:
     """Which resources are meant: exactly one of these is given. A host may be given as a URL on it."""
 
     urls: tuple[str, ...] = ()
+    ids: tuple[int, ...] = ()  # their numbers; those that are watched no more do no harm
     tag: str | None = None
     host: str | None = None
     everything: bool = False
 
     def __post_init__(self) -> None:
-        given = [self.urls, self.tag is not None, self.host is not None, self.everything]
+        given = [self.urls, self.ids, self.tag is not None, self.host is not None, self.everything]
         if sum(map(bool, given)) != 1:
             raise BadInputError("Say which resources are meant, in one way: URLs, a tag, a host, or all.")
         if self.tag is not None:
@@ -116,9 +117,16 @@ def _flush(store: Store, waiting: list[NewResource], result: Added, now: float) 
 
 
 def admitted(
-    item: Found, settings: Settings, tags: tuple[str, ...], folders: tuple[Path, ...]
+    item: Found,
+    settings: Settings,
+    tags: tuple[str, ...],
+    folders: tuple[Path, ...],
+    *,
+    allowed: Callable[[str], bool] = lambda _: False,
+    remedy: str = "use --allow-private if you mean that.",
 ) -> NewResource | Refused:
-    """What would be watched, or why not."""
+    """What would be watched, or why not. `allowed` says of a host whether it may be a private one, where the
+    settings do not."""
     if isinstance(item, Refused):
         return item
     try:
@@ -130,8 +138,8 @@ def admitted(
             check_query(str(url), settings)
     except (BadUrlError, BadQueryError) as problem:
         return Refused(item.text, item.where, str(problem))
-    if not settings.allow_private and private_name(url.raw_host or ""):
-        reason = f"{url.raw_host} is on this machine or network; use --allow-private if you mean that."
+    if not settings.allow_private and private_name(url.raw_host or "") and not allowed(host_key(url)):
+        reason = f"{url.raw_host} is on this machine or network; {remedy}"
         return Refused(item.text, item.where, reason)
     return NewResource(
         url=str(url),
@@ -202,6 +210,12 @@ def watched(store: Store, url: str) -> Resource:
     return resource
 
 
+def numbered(store: Store, resource_id: int) -> Resource:
+    for resource, _, _ in store.these([resource_id]):
+        return resource
+    raise NotWatchedError(f"No watched resource has the number {resource_id}; it may have been removed.")
+
+
 def url_of(store: Store, resource_id: int) -> str:
     """Empty where no watched resource has that number."""
     found = store.resources(after=resource_id - 1, limit=1)
@@ -211,6 +225,8 @@ def url_of(store: Store, resource_id: int) -> str:
 def chosen(store: Store, choice: Choice) -> Iterator[Resource]:
     if choice.urls:
         yield from [watched(store, url) for url in choice.urls]
+    elif choice.ids:
+        yield from (resource for resource, _, _ in store.these(choice.ids))
     else:
         yield from (resource for resource, _, _ in store.resources(tag=choice.tag, host=choice.host))
 
@@ -222,6 +238,8 @@ def say(store: Store, choice: Choice, settings: Settings, now: float, *, forget:
             "What holds for everything is in the settings file; set gaps.weight, gaps.min_gap or "
             "gaps.max_gap there. `recrawl doctor` shows where it is."
         )
+    if choice.ids:
+        return store.say_each(choice.ids, settings, now, forget=forget)
     for url in choice.urls:
         watched(store, url)  # all of them before the first is changed
     return sum(store.say(scope, settings, now, forget=forget) for scope in choice.scopes())

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from math import inf
 from typing import BinaryIO, Protocol
 
+from recrawl.contracts.listing import Listing
 from recrawl.contracts.streaming import Stream
 from recrawl.model import (
     Adoption,
@@ -32,7 +33,6 @@ from recrawl.model import (
     Prospects,
     Replacement,
     Resource,
-    Roll,
     Scope,
     Seen,
     Settings,
@@ -72,7 +72,7 @@ class Archive(Protocol):
     def close(self) -> None: ...
 
 
-class Store(Stream, Protocol):
+class Store(Listing, Stream, Protocol):
     """Resources, settings, visits, versions, plans and leases.
 
     A visit is acknowledged when `complete` has returned; nothing acknowledged is lost by a crash."""
@@ -92,14 +92,6 @@ class Store(Stream, Protocol):
     ) -> Iterator[tuple[Resource, Standing, Plan | None]]:
         """In the order of their numbers; `text` stands in the URL, in whatever case of letters."""
 
-    def numbers(self, *, tag: str | None = None, host: str | None = None, text: str | None = None) -> Ints:
-        """The numbers of all that `resources` would give, in order: quick, however many there are."""
-
-    def these(self, ids: Sequence[int]) -> Sequence[tuple[Resource, Standing, Plan | None]]:
-        """In this order; those not watched are left out."""
-
-    def roll(self) -> Roll: ...
-    def tags(self) -> Mapping[str, int]: ...  # by name, and how many have each
     def say(
         self, scope: Scope, settings: Settings, now: float, *, forget: Sequence[str] = ()
     ) -> int: ...  # how many resources it reaches
@@ -157,10 +149,6 @@ class Store(Stream, Protocol):
         moments has a row for each."""
 
     def lately(self, ids: Ints, n_each: int) -> Seen: ...  # of those rows, the newest of these resources
-    def latest(self, ids: Ints, n_each: int, from_at: float = -inf) -> Looked:
-        """Of each of these the newest visits of any outcome since that moment, at most so many; in the order
-        of the numbers, each one's in that of time."""
-
     def heard(self, mark: int, limit: int) -> tuple[Seen, int]:
         """Of those rows, in the order of their visits, what was recorded since this mark was given, with the
         mark to ask with next; at most `limit`, the newest. 0 is the mark of those who never asked."""

@@ -60,6 +60,9 @@ class MemoryRoll(MemoryWatchlist):
             if key in records
         ]
 
+    def known(self, urls: Sequence[str]) -> frozenset[str]:
+        return frozenset(self._watched.ids.keys() & set(urls))
+
     def tags(self) -> Mapping[str, int]:
         return {tag: len(ids) for tag, ids in sorted(self._watched.tagged.items()) if ids}
 

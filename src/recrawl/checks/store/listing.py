@@ -94,6 +94,7 @@ def check_these_come_in_the_order_asked_for(make: MakeStore) -> None:
         visited(store, B, T0)
         those = store.these([3, 99, 2])
         assert [resource.url for resource, _, _ in those] == [C, B]
+        assert store.known([C, "http://d.example/", A, C]) == {A, C}
         assert same(those[1][1:], store.standing(2))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from math import inf
 
@@ -21,13 +22,17 @@ class SqliteRoll(SqliteWatchlist):
         elif host is not None:
             ids = self._db.column("page_of_host", wanted)
         elif text is not None:
-            ids = sorted(self._db.column("ids_of_text", wanted))
+            ids = self._db.column("ids_of_text", wanted)
         else:
-            ids = sorted(self._db.column("ids_all"))
-        return np.array(ids, np.int64)
+            ids = self._db.column("ids_all")
+        return np.sort(np.array(ids, np.int64))
 
     def these(self, ids: Sequence[int]) -> Sequence[tuple[Resource, Standing, Plan | None]]:
         return self._watched(ids)
+
+    def known(self, urls: Sequence[str]) -> frozenset[str]:
+        found = self._db.tuples("known_urls", {"urls": json.dumps(list(urls))})
+        return frozenset(url for (url,) in found)
 
     def tags(self) -> Mapping[str, int]:
         return dict(self._db.tuples("tags"))

@@ -594,6 +594,9 @@ SELECT
 FROM resource AS r LEFT JOIN version AS v ON v.resource_id = r.id AND v.seq = r.version_seq
 ORDER BY r.id;
 
+-- name: known_urls
+SELECT r.url FROM json_each(:urls) AS j JOIN resource AS r ON r.url = j.value;
+
 -- name: ids_by_url
 SELECT id FROM resource ORDER BY url;
 
