@@ -7,15 +7,17 @@ from math import exp
 import numpy as np
 import pytest
 from scipy import integrate
-from tests.unit.threads import drawn
+from tests.unit.threads import batch, drawn, moments
 
 from recrawl.checks import predictor as predictor_checks
 from recrawl.contracts import Predictor, Shared
-from recrawl.learn.predictors.threads import OnlineSigmoid, WindowMean
+from recrawl.learn.predictors.gaps import GapPredictor
+from recrawl.learn.predictors.machines import DiscountedSvr, Svr
+from recrawl.learn.predictors.threads import Fixed, Mean, OnlineSigmoid, WindowMean
 from recrawl.learn.threads.curves import EDGES, N_CELLS, CurveForecasts, hazards, held_out, shaped, tally
 from recrawl.learn.threads.models import predicted
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, Batch, Floats, Kind, NewResource, Seen, Settings, unfolded
+from recrawl.model import DAY_S, Floats, Kind, NewResource, Seen, Settings
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Prompt
 from recrawl.schedule.policies.index import Index
@@ -24,6 +26,7 @@ from recrawl.simulate.worlds import TraceWorld
 
 START_AT = 1e9
 HALF = int(np.flatnonzero(EDGES == 0.5)[0])  # the cell from half a predicted gap to a whole one
+PREDICTORS: list[type[GapPredictor]] = [Fixed, Mean, WindowMean, OnlineSigmoid, Svr, DiscountedSvr]
 ANY = np.random.default_rng(3).uniform(0.05, 2.0, (3, N_CELLS))
 
 
@@ -110,13 +113,13 @@ def test_errors_are_learned_where_a_model_was_not_fitted() -> None:
     assert np.array_equal(shaped(threads, np.where(held, told, 99.0), held), found)
 
 
-@pytest.mark.parametrize("make", [WindowMean, OnlineSigmoid])
+@pytest.mark.parametrize("make", PREDICTORS)
 @pytest.mark.parametrize("check", predictor_checks.CHECKS)
 def test_the_predictors_keep_the_contract(check: object, make: type[Predictor]) -> None:
     check(make)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("make", [WindowMean, OnlineSigmoid])
+@pytest.mark.parametrize("make", PREDICTORS)
 def test_what_threads_teach_each_other_is_shared(make: type[Predictor]) -> None:
     assert isinstance(make(), Shared)
 
@@ -216,34 +219,6 @@ def test_memory_of_another_kind_is_passed_over() -> None:
     assert not predictor.memory(np.array([1]))[0, 0]
     predictor.take_lore(np.ones(3))
     assert not predictor.lore().any()
-
-
-def moments(number: int, said_at: Floats, visit_at: float, since_at: float = np.nan) -> Seen:
-    """As the loop tells of a visit that found these; without an earlier one it is the first."""
-    visit = Seen(
-        id=np.array([number]),
-        since_at=np.array([since_at]),
-        at=np.array([visit_at]),
-        changed=np.array([len(said_at) > 0], dtype=np.int8),
-        event_at=np.array([np.nan]),
-    )
-    return unfolded(visit, [said_at])
-
-
-def batch(number: int, since_at: float) -> Batch:
-    one = np.ones(1)
-    return Batch(
-        id=np.array([number]),
-        weight=one,
-        min_gap_s=60.0 * one,
-        max_gap_s=400 * DAY_S * one,
-        since_at=since_at * one,
-        gap_s=np.nan * one,
-        n_informative=np.array([3]),
-        n_changes=np.array([1]),
-        n_failures=np.array([0]),
-        bits=np.array([1], dtype=np.uint64),
-    )
 
 
 def _grid(gap_s: float, quiet_s: float, t_s: float) -> Floats:

@@ -10,6 +10,7 @@ median: much less than the mean gap. A thread with too few gaps to learn from ha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -28,7 +29,19 @@ ALPHA = 0.5  # what a post counts for after one more post
 MOST_WORDS = 50
 N_WORDS = 20  # where no vocabulary size is said
 _N_HEARD = 10  # posts: what came before counts less than a thousandth at ALPHA, and chooses no words
-_LEAST = 2 * W  # gaps that are worth learning from
+LEAST = 2 * W  # gaps that are worth learning from
+
+
+def plain(threads: Threads, w: int = W) -> Floats:
+    """The last gaps before each post, its day and its hour."""
+    return np.hstack([last_gaps(threads, w), times(threads.at)])
+
+
+def summed(threads: Threads, *more: Floats) -> Floats:
+    """Discounted sums over all posts up to each: of the gap before it, of its day and hour, and of what more
+    there is of each post."""
+    gap_s = np.nan_to_num(last_gaps(threads, 1))
+    return discounted(threads, np.hstack([gap_s, times(threads.at), *more]), ALPHA)
 
 
 class Windows:
@@ -41,7 +54,7 @@ class Windows:
     @cached_property
     def plain(self) -> Floats:
         """The last gaps, day and hour."""
-        return np.hstack([last_gaps(self.threads, self.w), times(self.threads.at)])
+        return plain(self.threads, self.w)
 
     @cached_property
     def words(self) -> Floats:
@@ -68,9 +81,7 @@ class Windows:
         threads = self.threads
         heard = gathered(threads, self._bags, np.power(ALPHA, np.arange(_N_HEARD, dtype=np.float64)))
         best = telling(threads, heard, threads.gap_s, self.known, N_WORDS)
-        gap_s = np.nan_to_num(last_gaps(threads, 1))
-        own = np.hstack([gap_s, times(threads.at), columns(threads, self._bags, best)])
-        return discounted(threads, own, ALPHA)
+        return summed(threads, columns(threads, self._bags, best))
 
     @cached_property
     def _heard(self) -> Bags:
@@ -87,33 +98,52 @@ class Windows:
         return columns(self.threads, heard, best)
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Fitted to the posts of one thread."""
+
+    fitted: Any
+    middle: Floats  # of each column
+    spread: Floats
+    unit_s: float  # of gaps
+
+    def predicted(self, x: Floats) -> Floats:
+        """The gap after each post, in seconds; it may be anything."""
+        return np.asarray(self.fitted.predict(scaled(x, self.middle, self.spread)) * self.unit_s)
+
+
+def taught(x: Floats, gap_s: Floats) -> Machine:
+    """By these posts, and the gaps that followed them."""
+    there = np.isfinite(x)
+    n = np.maximum(there.sum(axis=0), 1)
+    middle = np.where(there, x, 0.0).sum(axis=0) / n
+    spread = np.sqrt(np.where(there, (x - middle) ** 2, 0.0).sum(axis=0) / n)
+    q1, q3 = np.quantile(gap_s, (0.25, 0.75))
+    unit_s = max(float(q3 - q1), MIN_GAP_S)
+    fitted = regression()(kernel="rbf", C=C, epsilon=EPSILON, gamma="scale")
+    fitted.fit(scaled(x, middle, spread), gap_s / unit_s)
+    return Machine(fitted, middle, spread, unit_s)
+
+
+def scaled(x: Floats, middle: Floats, spread: Floats) -> Floats:
+    return np.asarray(np.nan_to_num((x - middle) / np.where(spread > 0.0, spread, 1.0)))
+
+
 def predicted(windows: Windows, x: Floats, heard: Callable[[int], None] = lambda _: None) -> Floats:
     """The gap after each post, from columns over all posts. `heard` is told how many threads are done."""
     threads, gap_s = windows.threads, windows.threads.gap_s
     told = np.full(len(gap_s), np.nan)
-    machine = _machine()
+    regression()
     for i in range(threads.n):
         own = slice(int(threads.bounds[i]), int(threads.bounds[i + 1]))
         known = windows.known[own]
-        if known.sum() >= _LEAST:
-            q1, q3 = np.quantile(gap_s[own][known], (0.25, 0.75))
-            unit_s = max(q3 - q1, MIN_GAP_S)
-            scaled = _scaled(x[own], x[own][known])
-            fitted = machine(kernel="rbf", C=C, epsilon=EPSILON, gamma="scale")
-            told[own] = fitted.fit(scaled[known], gap_s[own][known] / unit_s).predict(scaled) * unit_s
+        if known.sum() >= LEAST:
+            told[own] = taught(x[own][known], gap_s[own][known]).predicted(x[own])
         heard(i + 1)
     return settled(told, mean(threads, windows.n_train))
 
 
-def _scaled(x: Floats, known: Floats) -> Floats:
-    there = np.isfinite(known)
-    n = np.maximum(there.sum(axis=0), 1)
-    middle = np.where(there, known, 0.0).sum(axis=0) / n
-    spread = np.sqrt(np.where(there, (known - middle) ** 2, 0.0).sum(axis=0) / n)
-    return np.asarray(np.nan_to_num((x - middle) / np.where(spread > 0.0, spread, 1.0)))
-
-
-def _machine() -> Any:
+def regression() -> Any:
     """Looked for when it is needed: a second goes by until it is there."""
     try:
         return import_module("sklearn.svm").SVR
