@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.unit.test_content_features import drawn, kin_of, other_after
 
 from recrawl.errors import BadInputError
 from recrawl.learn.experts.calibration import curve
-from recrawl.learn.experts.learners import LEARNERS, foretold, tuned
+from recrawl.learn.experts.learners import LEARNERS, foretold, foretold_by_counts, tuned
 from recrawl.learn.experts.margins import alone, decided
 from recrawl.learn.experts.stacks import bagged, boosted
 from recrawl.learn.experts.tasks import Task
@@ -175,6 +177,27 @@ def test_a_tuning_can_be_used_again(name: str) -> None:
     at = np.array([20, 25])
     again = foretold(name, task, at, tuning=tuned(name, task, 20))
     assert np.array_equal(again.p, foretold(name, task, at).p)
+
+
+def test_experts_that_are_asked_once_say_with_each_number_of_kin_what_they_say_alone() -> None:
+    steps, kin, pages = following(n_followers=3, n_steps=44)
+    task, at = Task(steps=steps, pages=pages, kin=kin, n_train=12), np.arange(20, 36)
+    tuning = tuned("experts", task, 20)
+    for n, told in zip((1, 2, 3), foretold_by_counts(task, at, (1, 2, 3), tuning), strict=True):
+        alone = foretold("experts", replace(task, kin=kin.nearest(n)), at, tuning=tuning)
+        assert np.array_equal(told.yes, alone.yes)
+        assert np.array_equal(told.p, alone.p)
+
+
+def test_ours_need_not_ask_experts_again() -> None:
+    steps, kin, pages = following(n_followers=3, n_steps=44)
+    task, at = Task(steps=steps, pages=pages, kin=kin, n_train=12), np.arange(20, 36)
+    tuning = tuned("ours", task, 20)
+    own = foretold("experts", task, at, tuning=tuning.own)
+    told = foretold("ours", task, at, tuning=tuning)
+    assert np.array_equal(foretold("ours", task, at, tuning=tuning, own=own).p, told.p)
+    other = foretold("single", task, at)
+    assert not np.array_equal(foretold("ours", task, at, tuning=tuning, own=other).p, told.p)
 
 
 @pytest.mark.parametrize("name", LEARNERS)

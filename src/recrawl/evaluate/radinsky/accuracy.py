@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from recrawl.evaluate.pieces import Tell, each
 from recrawl.evaluate.radinsky.choosing import MAIN, WAYS
-from recrawl.learn.experts import Task, Tuning, foretold, tuned
+from recrawl.learn.experts import Foretold, Task, Tuning, foretold, foretold_by_counts, tuned
 from recrawl.learn.kin import Kin
 from recrawl.model import Bools, Floats, Ints
 
 LEARNERS = {"1d": "frequency", "2d": "single", "3d": "experts", "ours": "ours"}
 STACKED = ("union", "boosting", "bagging")
 TUNED = ("experts", *STACKED, "ours", "single")
+PLAIN = {"1d": "frequency", "2d": "single", "majority": "frequency-threshold"}
+Found = dict[tuple[str | int, ...], Floats]
 SIZES = (20, 30, 40, 50, 75, 100)  # training sizes that are tried
 COUNTS = (1, 2, 5, 10, 20, 30, 40)  # numbers of experts
 
@@ -49,50 +52,64 @@ def measured(
     sizes = [n for n in SIZES if replace(task, n_train=n).first <= last - 10]
     later = spread(max(replace(task, n_train=n).first for n in [*sizes, 1]), last, n_tests)
 
-    def right(one: Task, name: str, steps: Ints) -> Floats:
-        return share_right(one, foretold(name, one, steps, tuning=tunings.get(name)).yes, steps)
+    def told(name: str, one: Task, steps: Ints, own: Foretold | None = None) -> Foretold:
+        return foretold(name, one, steps, tuning=tunings.get(name), own=own)
 
-    jobs: dict[tuple[str, str | int, str], Callable[[], Floats]] = {}
+    def main() -> Found:
+        """The experts are asked once for all numbers of them, and ours does not ask them again."""
+        counts = [k, *COUNTS]
+        most = _sharing(task, kin=kin[MAIN])
+        experts = dict(zip(counts, foretold_by_counts(most, at, counts, tunings["experts"]), strict=True))
+        window = _sharing(base, n_past=task.n_train)
+        return {
+            ("of", "3d"): share_right(base, experts[k].yes, at),
+            ("of", "ours"): share_right(base, told("ours", base, at, experts[k]).yes, at),
+            ("of", "ours_window"): share_right(base, told("ours", window, at, experts[k]).yes, at),
+            **{("count", n): share_right(base, experts[n].yes, at) for n in COUNTS},
+        }
 
-    def job(table: str, key: str | int, name: str, one: Task, steps: Ints) -> None:
-        jobs[table, key, name] = lambda: right(one, name, steps)
+    def by_way(way: str) -> Found:
+        one = ways[way]
+        experts = told("experts", one, at)
+        ours = told("ours", one, at, experts)
+        return {
+            ("way", way, "3d"): share_right(one, experts.yes, at),
+            ("way", way, "ours"): share_right(one, ours.yes, at),
+        }
 
-    for key, name in LEARNERS.items():
-        job("of", key, name, base, at)
-    job("of", "ours_alone", "ours", _sharing(task, kin=None), at)
-    job("of", "ours_window", "ours", _sharing(base, n_past=task.n_train), at)
-    for name in STACKED:
-        job("of", name, name, base, at)
-    job("of", "majority", "frequency-threshold", base, at)
-    for way, one in ways.items():
-        if way != MAIN:
-            job("way", way, "experts", one, at)
-            job("way", way, "ours", one, at)
-    for n in sizes:
-        sized = replace(base, n_train=n, n_past=n)
-        for name in LEARNERS.values():
-            job("size", n, name, sized, later)
-    most = kin[MAIN]
-    if most is not None:
-        for count in COUNTS:
-            job("count", count, "experts", _kinned(base, most, count), at)
-    names = list(jobs)
-    done: dict[tuple[str, str | int, str], Floats] = {}
-    for i, found in enumerate(each(lambda i: jobs[names[i]](), len(names), n_cores), 1):
-        done[names[i - 1]] = found
-        tell(i / len(names), f"{names[i - 1][2]}, {i} of {len(names)}")
+    def by_size(n: int) -> Found:
+        one = replace(base, n_train=n, n_past=n)
+        by = {key: told(name, one, later) for key, name in LEARNERS.items() if key != "ours"}
+        by["ours"] = told("ours", one, later, by["3d"])
+        return {("size", n, key): share_right(one, by[key].yes, later) for key in LEARNERS}
+
+    def plain(key: str, name: str, one: Task = base) -> Found:
+        return {("of", key): share_right(one, told(name, one, at).yes, at)}
+
+    jobs: list[tuple[str, Callable[[], Found]]] = [
+        ("experts and ours", main),
+        *((f"training size {n}", partial(by_size, n)) for n in reversed(sizes)),  # the longest first
+        *((f"kin by {way}", partial(by_way, way)) for way in ways if way != MAIN),
+        *((name, partial(plain, name, name)) for name in STACKED),
+        *((name, partial(plain, key, name)) for key, name in PLAIN.items()),
+        ("ours without kin", partial(plain, "ours_alone", "ours", _sharing(task, kin=None))),
+    ]
+    done: Found = {}
+    for i, found in enumerate(each(lambda i: jobs[i][1](), len(jobs), n_cores), 1):
+        done.update(found)
+        tell(i / len(jobs), f"{jobs[i - 1][0]}, {i} of {len(jobs)}")
     so, known = base.outcome[task.pages][:, at], base.known[task.pages][:, at]
     yes = task.steps.changed[task.pages][:, at]
     p_change = float(so[known].mean()) if known.any() else float("nan")
-    of = {str(key): found for (table, key, _), found in done.items() if table == "of"}
+    of = {name: done["of", name] for name in (*LEARNERS, "ours_alone", "ours_window", *STACKED, "majority")}
     of["last"] = share_right(base, yes, at)
     of["always"] = share_right(base, np.full_like(yes, p_change > 0.5), at)
     return Accuracies(
         of=of,
-        by_way={way: of["3d"] if way == MAIN else done.get(("way", way, "experts")) for way in WAYS},
+        by_way={way: of["3d"] if way == MAIN else done.get(("way", way, "3d")) for way in WAYS},
         ours_by_way={way: of["ours"] if way == MAIN else done.get(("way", way, "ours")) for way in WAYS},
-        by_size={n: {key: done["size", n, name] for key, name in LEARNERS.items()} for n in sizes},
-        by_count={int(key): found for (table, key, _), found in done.items() if table == "count"},
+        by_size={n: {key: done["size", n, key] for key in LEARNERS} for n in sizes},
+        by_count={n: done["count", n] for n in COUNTS},
         p_change=p_change,
         n_foretold=int(known.sum()),
         tunings=tunings,
@@ -112,7 +129,7 @@ def share_right(task: Task, yes: Bools, at: Ints) -> Floats:
 
 def _kinned(task: Task, kin: Kin, k: int) -> Task:
     """The same with other kin, `k` of each."""
-    return _sharing(task, kin=Kin(kin.of[:, :k], kin.weight[:, :k]))
+    return _sharing(task, kin=kin.nearest(k))
 
 
 def _sharing(task: Task, **other: Any) -> Task:

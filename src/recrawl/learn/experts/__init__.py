@@ -11,7 +11,7 @@ features reach may be cut out.
 """
 
 from recrawl.learn.experts.lasting import lasting
-from recrawl.learn.experts.learners import LEARNERS, foretold, tuned
+from recrawl.learn.experts.learners import LEARNERS, foretold, foretold_by_counts, tuned
 from recrawl.learn.experts.tasks import Foretold, Task, Tuning
 
-__all__ = ["LEARNERS", "Foretold", "Task", "Tuning", "foretold", "lasting", "tuned"]
+__all__ = ["LEARNERS", "Foretold", "Task", "Tuning", "foretold", "foretold_by_counts", "lasting", "tuned"]

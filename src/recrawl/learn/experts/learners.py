@@ -16,6 +16,7 @@ what is said next, for all pages together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -44,20 +45,21 @@ def foretold(
     tuning: Tuning | None = None,
     calibration: str = "platt",
     heard: Callable[[int], None] = lambda _: None,
+    own: Foretold | None = None,
 ) -> Foretold:
     """Of each page of the task, from each of the steps `at` (rising): does it change `ahead` steps later?
     Nothing that came after a step is used to foretell from it. `tuning` is what `tuned` gave before, where it
     is to be used again; `heard` is told how many pages are done. Frequencies are neither tuned nor
-    calibrated."""
+    calibrated. `own` is what `experts` foretold of the same, where `ours` need not ask them again."""
     _check(name, task, at)
     if name in _RATES:
         told = _rates(name, task, at)
     else:
         tuning = tuned(name, task, int(at[0])) if tuning is None else tuning
         if name == "ours":
-            own = foretold(_OWN, task, at, tuning=tuning.own).p
+            own = foretold(_OWN, task, at, tuning=tuning.own) if own is None else own
             known = task.known[task.pages][:, at]
-            yes, said = None, asked_of_all(task, task.pages, at, known, own)
+            yes, said = None, asked_of_all(task, task.pages, at, known, own.p)
         else:
             all_yes, all_said = _said(
                 name, task, task.pages, at, task.n_train, [(tuning.c, tuning.coef0)], heard
@@ -88,6 +90,24 @@ def tuned(name: str, task: Task, t: int) -> Tuning:
         return own
     ours = asked_of_all(task, pages, at, known, curve(own.said, own.so).of(said[best]), anew=False)
     return Tuning(own=own, said=ours[known], so=so[known])
+
+
+def foretold_by_counts(task: Task, at: Ints, counts: Sequence[int], tuning: Tuning) -> list[Foretold]:
+    """What `experts` foretell with so many kin of each page, the nearest; every expert is asked once."""
+    _check(_OWN, task, at)
+    few = [replace(task, kin=None if task.kin is None else task.kin.nearest(n)) for n in counts]
+    said = np.zeros((len(counts), len(task.pages), len(at)))
+    yes = np.zeros(said.shape, dtype=bool)
+    for place, page in enumerate(task.pages.tolist()):
+        heard = _heard(task, page, task.experts(page)[0], at, task.n_train)(tuning.c, tuning.coef0)
+        for k, one in enumerate(few):
+            weight = one.experts(page)[1]
+            yes[k, place], said[k, place] = _voted(heard[: len(weight)], weight)
+    held = tuning.said, tuning.so
+    return [
+        Foretold(at=at, yes=yes[k], p=calibrated(task, at, said[k], held, "platt"), said=said[k])
+        for k in range(len(counts))
+    ]
 
 
 def _rates(name: str, task: Task, at: Ints) -> Foretold:
@@ -135,21 +155,27 @@ def _single(name: str, task: Task, page: int, at: Ints, n_train: int) -> _Asked:
 
 
 def _experts(name: str, task: Task, page: int, at: Ints, n_train: int) -> _Asked:  # noqa: ARG001
-    """By the majority of weights; how clear it is, from the margins of all, -1 to 1."""
-    sheets = task.sheets
     related, weight = task.experts(page)
+    heard = _heard(task, page, related, at, n_train)
+    return lambda c, coef0: _voted(heard(c, coef0), weight)
+
+
+def _heard(task: Task, page: int, related: Ints, at: Ints, n_train: int) -> Callable[[float, float], Floats]:
+    """What each of a page's experts says of it."""
+    sheets = task.sheets
     bands = sheets.bands(related)
     values = np.concatenate([sheets.own(related), sheets.relation(page, related)], axis=2)
-    so, usable, weight = task.outcome[page], task.usable[page], weight / weight.sum()
+    so, usable = task.outcome[page], task.usable[page]
+    return lambda c, coef0: alone(
+        bands, values, sheets.both_share, so, usable, at,
+        n_train, task.ahead, sheets.n_both_blocks, c, coef0,
+    )  # fmt: skip
 
-    def asked(c: float, coef0: float) -> tuple[Bools, Floats]:
-        said = alone(
-            bands, values, sheets.both_share, so, usable, at,
-            n_train, task.ahead, sheets.n_both_blocks, c, coef0,
-        )  # fmt: skip
-        return np.asarray(weight @ np.sign(said) > 0.0), np.asarray(weight @ np.clip(said, -1.0, 1.0))
 
-    return asked
+def _voted(said: Floats, weight: Floats) -> tuple[Bools, Floats]:
+    """By the majority of weights; how clear it is, from the margins of all, -1 to 1."""
+    share = weight / weight.sum()
+    return np.asarray(share @ np.sign(said) > 0.0), np.asarray(share @ np.clip(said, -1.0, 1.0))
 
 
 def _stacked(name: str, task: Task, page: int, at: Ints, n_train: int) -> _Asked:

@@ -19,6 +19,9 @@ class Kin:
     of: Ints  # (n_pages, k) page numbers, the nearest first; -1: none
     weight: Floats  # the same shape, falling; 0 where there is none
 
+    def nearest(self, k: int) -> Kin:
+        return Kin(self.of[:, :k], self.weight[:, :k])
+
 
 def highest(score: Singles | Floats, k: int, page: Ints | None = None) -> Kin:
     """Of each row the `k` columns with the highest scores, if they are any; of equal ones those that stand
