@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from recrawl.web.face.api import changes, hosts, overview, plans, resource
+from recrawl.web.face.api import changes, hosts, notices, overview, plans, resource
 
 
 class Problem(BaseModel):
@@ -25,4 +25,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "A value does not fit."},
     503: {"model": Problem, "description": "Not now; Retry-After says when."},
 }
-API: tuple[APIRouter, ...] = (overview.router, changes.router, hosts.router, plans.router, resource.router)
+API: tuple[APIRouter, ...] = (
+    overview.router,
+    changes.router,
+    hosts.router,
+    plans.router,
+    notices.router,
+    resource.router,
+)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from recrawl.web.face.pages import api, changes, health, hosts, overview, plan, resource, resource_deeds
+from recrawl.web.face.pages import (
+    api,
+    changes,
+    health,
+    hosts,
+    notices,
+    overview,
+    plan,
+    resource,
+    resource_deeds,
+)
 
 PAGES: tuple[APIRouter, ...] = (
     overview.router,
@@ -12,6 +22,7 @@ PAGES: tuple[APIRouter, ...] = (
     hosts.router,
     health.router,
     plan.router,
+    notices.router,
     resource.router,
     resource_deeds.router,
     api.router,
