@@ -23,7 +23,7 @@ THREADS = {
 }
 BOARDS = {
     "phpbb": '<ul class="topics"><li class="row"><a class="topictitle" href="/{i}">T</a><b class="lastpost">',
-    "xenforo": '<div class="structItem structItem--thread"><b class="structItem-title"><a href="/{i}">T</a></b>',
+    "xenforo": '<div class="structItem structItem--thread"><b class="structItem-title"><a href="/{i}">T</a>',
     "unknown": '<div class="c"><a href="/{i}">title of {i}</a>' + WHEN,
 }  # fmt: skip
 

@@ -33,10 +33,7 @@ class Thread(Spoken):
 def read(snapshot: Snapshot) -> Threadful:
     header, asked_for = _counting(snapshot.lens)
     found = threads.pages(bytes(snapshot.body), snapshot.media_type, snapshot.charset, snapshot.url)
-    leaves = tuple(
-        threads.leaf(page.body, page.media_type, page.charset, page.url, snapshot.at) for page in found
-    )
-    return Threadful(leaves, header, Masks(snapshot.lens.masks), asked_for)
+    return Threadful(threads.leaves(found, snapshot.at), header, Masks(snapshot.lens.masks), asked_for)
 
 
 def _counting(lens: Lens) -> tuple[tuple[str, ...], bool]:

@@ -28,6 +28,7 @@ class _Walk:
     fetches: list[Fetch] = field(default_factory=list)
     leaves: list[Leaf] = field(default_factory=list)
     ahead: dict[str, Fetch] = field(default_factory=dict)  # by address: asked for before their turn
+    leaning: bool = False  # the last page can be read with the one before it alone
     n_bytes: int = 0
     wait_s: float = 0.0
     started_at: float
@@ -146,12 +147,16 @@ class ThreadHandler:
                 walk.stopped = Failure(reason="length", detail=told) if walk.spoilt else _unfinished(told)
                 return
             leaf = await _read(fetch)
+            leaning = not leaf.posts
+            if leaning:
+                leaf = await _read(fetch, walk.fetches[-1])
             if not leaf.posts:  # "down for maintenance" is no end of a thread
                 walk.stopped = _unfinished("no posts are found on the next page")
                 return
             if walk.repeats(leaf):
                 return
             walk.take(fetch, leaf)
+            walk.leaning = leaning
 
 
 # -- what is asked -------------------------------------------------------------------------------------
@@ -197,19 +202,27 @@ def _astray(fetch: Fetch, url: str) -> bool:
     return fetch.outcome is Outcome.HTTP_ERROR and refused
 
 
-async def _read(fetch: Fetch) -> Leaf:
+async def _read(fetch: Fetch, before: Fetch | None = None) -> Leaf:
     """The page; without posts where it cannot be read, so that nothing is followed from it."""
     if too_large(fetch.body) is not None:
         return Leaf(url=fetch.url, posts=())
-    whole = bytes(fetch.body)
-    said = whole, fetch.media_type, charset.said(fetch.header("content-type")), fetch.url, fetch.ended_at
-    if tame(whole):
+    pages = [_page_of(one) for one in (before, fetch) if one is not None]
+    if all(tame(page.body) for page in pages):
         try:
-            return threads.leaf(*said)
+            return threads.leaves(pages, fetch.ended_at)[-1]
         except (ValueError, RecursionError):
             return Leaf(url=fetch.url, posts=())
-    found = await asyncio.to_thread(lambda: shared().run(threads.leaf, *said))
-    return Leaf(url=fetch.url, posts=()) if isinstance(found, ParseFailed) else found
+    found = await asyncio.to_thread(lambda: shared().run(threads.leaves, pages, fetch.ended_at))
+    return Leaf(url=fetch.url, posts=()) if isinstance(found, ParseFailed) else found[-1]
+
+
+def _page_of(fetch: Fetch) -> threads.Page:
+    return threads.Page(
+        url=fetch.url,
+        body=bytes(fetch.body),
+        media_type=fetch.media_type,
+        charset=charset.said(fetch.header("content-type")),
+    )
 
 
 def _unfinished(detail: str) -> Failure:
@@ -219,9 +232,11 @@ def _unfinished(detail: str) -> Failure:
 def _made(walk: _Walk, request: Request, elsewhere: bool) -> Fetch:
     """The visit as one fetch. Everything in it is the last page's, but for what is of them all."""
     whole = _whole(walk, walk.fetches[-1], request, elsewhere)
-    if walk.stopped is not None:
+    if walk.stopped is not None or walk.leaning:
         headers = tuple(header for header in whole.headers if header[0].lower() not in _VALIDATORS)
         whole = replace(whole, headers=headers, failure=walk.stopped)
+    if walk.leaning:  # the next visit begins on the page without which that one says nothing
+        whole = replace(whole, url=walk.fetches[-2].url)
     if walk.spoilt:
         return replace(whole, outcome=Outcome.TRUNCATED)
     return whole if len(walk.fetches) == 1 else _together(whole, walk.fetches)
@@ -242,15 +257,7 @@ def _whole(walk: _Walk, last: Fetch, request: Request, elsewhere: bool) -> Fetch
 
 
 def _together(whole: Fetch, fetches: Sequence[Fetch]) -> Fetch:
-    pages = [
-        threads.Page(
-            url=fetch.url,
-            body=bytes(fetch.body),
-            media_type=fetch.media_type,
-            charset=charset.said(fetch.header("content-type")),
-        )
-        for fetch in fetches
-    ]
+    pages = [_page_of(fetch) for fetch in fetches]
     content_type, body = threads.bundled(pages)
     # The validators are the last page's: that is the one which will be asked for with them.
     told = (header for header in whole.headers if header[0].lower() in _VALIDATORS)

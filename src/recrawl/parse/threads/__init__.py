@@ -6,6 +6,7 @@ Run it where it can be killed: pages are made by strangers.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -18,7 +19,7 @@ from recrawl.parse.threads.elements import base, deep, lines, title
 from recrawl.parse.threads.paging import paging
 from recrawl.parse.threads.zones import zone_s
 
-__all__ = ["MOST_POSTS", "Page", "bundled", "leaf", "listed", "pages", "topics"]
+__all__ = ["MOST_POSTS", "Page", "bundled", "leaf", "leaves", "listed", "pages", "topics"]
 
 _START_BYTES = 4_096
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
@@ -46,6 +47,25 @@ def leaf(body: bytes, media_type: str, charset: str | None, url: str, at: float)
             )
         case _:
             return _page(charsets.text(body, charset), url, at)
+
+
+def leaves(pages: Sequence[Page], at: float) -> tuple[Leaf, ...]:
+    """Pages of a thread that follow on each other."""
+    found: list[Leaf] = []
+    for i, page in enumerate(pages):
+        one = leaf(page.body, page.media_type, page.charset, page.url, at)
+        alone = i > 0 and not one.posts and found[-1].posts
+        found.append(_following(page, pages[i - 1], at) if alone else one)
+    return tuple(found)
+
+
+def _following(page: Page, before: Page, at: float) -> Leaf:
+    """A page on which nothing repeats, such as one with a single post: posts are what is made as those of the
+    page before it are."""
+    if {_sort(one.body, one.media_type) for one in (page, before)} != {"html"}:
+        return leaf(page.body, page.media_type, page.charset, page.url, at)
+    text, earlier = (charsets.text(one.body, one.charset) for one in (page, before))
+    return _page(text, page.url, at, earlier)
 
 
 def topics(body: bytes, media_type: str, charset: str | None, url: str, at: float) -> tuple[Topic, ...]:
@@ -85,15 +105,18 @@ def _sort(body: bytes, media_type: str) -> str:
     return "feed" if _FEED.search(start) and not _PAGE.search(start) else "html"
 
 
-def _page(text: str, url: str, at: float) -> Leaf:
+def _page(text: str, url: str, at: float, before: str = "") -> Leaf:
     tree = LexborHTMLParser(text)
     root = tree.root
     if root is None:
         return Leaf(url=url, posts=())
     way = paging(tree, url, base(tree, url))
+    found = _drafts(tree, text, url)
+    if before and not found:
+        found = blocks.following(before, text, url)
     return Leaf(
         url=url,
-        posts=posts(_drafts(tree, text, url), at=at, zone_s=zone_s("\n".join(lines(root)), at)),
+        posts=posts(found, at=at, zone_s=zone_s("\n".join(lines(root)), at)),
         title=title(tree),
         number=way.number,
         next_url=way.next_url,

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median_low
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.parse.threads.boards import Row
-from recrawl.parse.threads.drafts import MOST_POSTS, Draft
+from recrawl.parse.threads.drafts import MOST_POSTS, Draft, digest
+from recrawl.parse.threads.elements import attribute
 from recrawl.parse.threads.outline import Element, below, outline, step
 from recrawl.parse.threads.roles import drafted, listed
 
@@ -42,6 +43,19 @@ class Block:
 def drafts(root: LexborNode, url: str) -> list[Draft]:
     elements = outline(root)
     return drafted(elements, [block.inside for block in _best(elements, links=False)][:MOST_POSTS], url)
+
+
+def following(before: str, text: str, url: str) -> list[Draft]:
+    """Of a page that comes after another one of the same thread, and may show too little to repeat itself:
+    what is made as the posts of the page before it are. Both are read as one."""
+    mark = digest(before, text)  # no page holds a digest of itself
+    root = LexborHTMLParser(f'{before}<hr id="{mark}">{text}').root
+    elements = [] if root is None else outline(root)
+    begins = (i for i, one in enumerate(elements) if one.tag == "hr" and attribute(one.node, "id") == mark)
+    begin = next(begins, len(elements))
+    blocks = _best(elements, links=False)[:MOST_POSTS]
+    both = zip(blocks, drafted(elements, [block.inside for block in blocks], url), strict=True)
+    return [draft for block, draft in both if block.places[0] > begin]
 
 
 def rows(root: LexborNode, base: str) -> list[Row]:
