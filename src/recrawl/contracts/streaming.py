@@ -29,7 +29,7 @@ class Stream(Protocol):
     def host_standings(
         self, *, text: str | None = None, after: str = "", limit: int
     ) -> Sequence[HostStanding]:
-        """Of hosts with resources, by name; those with this text in it, after that name."""
+        """Of hosts with resources, by name; those with this text in it, whatever the case, after that name."""
 
     def host_standing(self, name: str) -> HostStanding | None: ...  # None: nothing of it is watched
     def troubled(self, limit: int) -> tuple[Sequence[HostStanding], int]:

@@ -31,7 +31,7 @@ class Sought:
     until_at: float = inf  # not itself
     tag: str | None = None
     host: str | None = None
-    text: str | None = None  # a part of the URL, as it is written
+    text: str | None = None  # stands in the URL, in whatever case of letters
     kind: Kind | None = None
 
 

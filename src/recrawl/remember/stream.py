@@ -103,7 +103,9 @@ class MemoryStream(MemoryWatchlist):
     def host_standings(
         self, *, text: str | None = None, after: str = "", limit: int
     ) -> Sequence[HostStanding]:
-        named = (host for host in self._inhabited() if host.name > after and (text or "") in host.name)
+        named = (
+            host for host in self._inhabited() if host.name > after and (text or "").lower() in host.name
+        )
         return [self._stands(host) for host in sorted(named, key=lambda host: host.name)[:limit]]
 
     def host_standing(self, name: str) -> HostStanding | None:
@@ -154,7 +156,7 @@ def _meant(visit: Visit, resource: Resource, sought: Sought) -> bool:
     return (
         sought.host in (None, resource.host)
         and sought.kind in (None, resource.effective.kind)
-        and (sought.text or "") in resource.url
+        and (sought.text or "").lower() in resource.url.lower()
         and (sought.tag is None or sought.tag in resource.tags)
     )
 

@@ -59,9 +59,10 @@ def check_the_stream_can_be_narrowed(make: MakeStore) -> None:
         a, b, c = (found(store, url).id for url in (A, B, C))
         assert urls() == [c, b, a]
         assert urls(tag="news") == [b]
-        assert urls(tag="new") == urls(host="elsewhere.example") == urls(text="EXAMPLE") == []
+        assert urls(tag="new") == urls(host="elsewhere.example") == []
         assert urls(host="a.example") == [b, a]
         assert urls(text="/2") == [b]
+        assert urls(text="A.Example/2") == [b]
         assert urls(text="%") == []
         assert urls(kind=Kind.FEED) == [b]
         assert urls(from_at=T0 + 10.0) == [c, b]
@@ -179,7 +180,7 @@ def check_where_hosts_stand(make: MakeStore) -> None:
         assert store.troubled(0) == ([], 1)
         assert [one.name for one in store.host_standings(limit=1)] == ["a.example"]
         assert [one.name for one in store.host_standings(after="a.example", limit=9)] == ["b.example"]
-        assert [one.name for one in store.host_standings(text="b.ex", limit=9)] == ["b.example"]
+        assert [one.name for one in store.host_standings(text="B.ex", limit=9)] == ["b.example"]
         store.remove([3])
         assert store.troubled(9) == ([], 0)
         assert store.host_standing("b.example") is None

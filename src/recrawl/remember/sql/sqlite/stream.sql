@@ -8,7 +8,7 @@ SELECT v.at, v.resource_id, v.fetch_id, v.id,
     )
     AND (:host IS NULL OR r.host_id = (SELECT id FROM host WHERE name = :host))
     AND (:kind IS NULL OR r.kind = :kind)
-    AND (:text IS NULL OR instr(r.url, :text) > 0)
+    AND (:text IS NULL OR instr(lower(r.url), lower(:text)) > 0)
     AND (:tag IS NULL OR EXISTS (SELECT 1 FROM resource_tag AS t WHERE t.resource_id = r.id AND t.tag = :tag))
 FROM visit AS v INDEXED BY visit_change CROSS JOIN resource AS r ON r.id = v.resource_id
 WHERE v.changed = 1 AND v.at >= :from_at
@@ -19,7 +19,7 @@ ORDER BY v.at DESC, v.resource_id DESC, v.fetch_id DESC LIMIT :limit;
 SELECT v.at, v.resource_id, v.fetch_id, v.id,
     (:host IS NULL OR r.host_id = (SELECT id FROM host WHERE name = :host))
     AND (:kind IS NULL OR r.kind = :kind)
-    AND (:text IS NULL OR instr(r.url, :text) > 0)
+    AND (:text IS NULL OR instr(lower(r.url), lower(:text)) > 0)
     AND (:tag IS NULL OR EXISTS (SELECT 1 FROM resource_tag AS t WHERE t.resource_id = r.id AND t.tag = :tag))
 FROM visit AS v INDEXED BY visit_failure CROSS JOIN resource AS r ON r.id = v.resource_id
 WHERE v.informative = 0 AND v.at >= :from_at
@@ -78,7 +78,7 @@ SELECT h.id, h.name, (SELECT count(*) FROM resource AS r WHERE r.host_id = h.id)
     ) AS n_planned,
     h.gate_at, h.lease_until_at, h.rest_s, h.n_failures, h.due_at
 FROM host AS h
-WHERE h.name > :after AND (:text IS NULL OR instr(h.name, :text) > 0)
+WHERE h.name > :after AND (:text IS NULL OR instr(h.name, lower(:text)) > 0)
     AND EXISTS (SELECT 1 FROM resource AS r WHERE r.host_id = h.id)
 ORDER BY h.name LIMIT :limit;
 

@@ -90,7 +90,7 @@ def _legend(drawn: Sequence[Line]) -> Markup:
         parts.append(
             Markup(
                 '<g class="s{}"><path class="line" d="M{:.0f} 12h26"{}/>'
-                '<path class="spot" d="M{:.0f} 12{}"/></g>'
+                '<path class="knot" d="M{:.0f} 12{}"/></g>'
                 '<text x="{:.0f}" y="16">{}</text>'
             ).format(turn + 1, x, _dash(turn), x + 13, _SHAPES[turn], x + 32, line.name)
         )
@@ -115,7 +115,7 @@ def _curve(
         path.append(f"{pen}{place}")
         pen = "L"
         spots.append(
-            Markup('<path class="spot" d="M{}{}"><title>{}, {}: {}</title></path>').format(
+            Markup('<path class="knot" d="M{}{}"><title>{}, {}: {}</title></path>').format(
                 place, _SHAPES[turn], line.name, short_moment(moment, DAY_S), written(y)
             )
         )

@@ -26,7 +26,7 @@ def scatter(curve: Sequence[Bin]) -> Markup:
         parts.append(
             Markup(
                 '<g class="s1"><title>{}</title><path class="line" d="M{:.1f} {:.1f}V{:.1f}"/>'
-                '<circle class="spot" cx="{:.1f}" cy="{:.1f}" r="4.5"/></g>'
+                '<circle class="knot" cx="{:.1f}" cy="{:.1f}" r="4.5"/></g>'
             ).format(said, x, upward(one.least), upward(one.most), x, y)
         )
     svg = Markup(
