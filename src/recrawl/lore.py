@@ -14,6 +14,7 @@ import json
 import numpy as np
 
 from recrawl.contracts import Predictor, Shared, Store
+from recrawl.learn.parted import parts_of
 from recrawl.model import Bools, Floats, Seen
 
 # Where there are more counts than so many, all together, a tenth of all is let go, so that old habits can be
@@ -28,18 +29,15 @@ class Lore:
     def __init__(self, store: Store, predictor: Predictor) -> None:
         self._store = store
         self._predictor = predictor if isinstance(predictor, Shared) else None
-        self._key = f"lore:{type(predictor).__qualname__}"
-        self._noted: str | None = None  # what was noted when this worker last looked …
-        self._counted: Floats | None = None  # … and what it went by then
+        self._notes = [_Note(store, part) for part in parts_of(predictor) if isinstance(part, Shared)]
         self._mark = 0
         self._own: list[Seen] = []  # learned from here since visits were last overheard
         self.behind = self._predictor is not None  # whether visits of others were never overheard
 
     def take_up(self) -> None:
         """Begin from what was last noted."""
-        if self._predictor is not None:
-            self._noted = self._store.note(self._key)
-            self._go_by(_read(self._noted))
+        for note in self._notes:
+            note.take_up()
 
     def share_with(self, other: Predictor) -> Predictor:
         """Another predictor of the same kind, that knows what all resources have taught."""
@@ -64,37 +62,52 @@ class Lore:
 
     def put(self) -> None:
         """Add what was counted here to what is noted, and go by the sum."""
-        if self._predictor is None:
-            return
-        mine = self._predictor.lore()
+        for note in self._notes:
+            note.put()
+
+    def begin_anew(self) -> None:
+        """Forget all that was counted; what is noted stays until `put_anew`."""
+        for note in self._notes:
+            note.predictor.take_lore(np.zeros_like(note.predictor.lore()))
+
+    def put_anew(self) -> None:
+        """What was counted here takes the place of what is noted."""
+        for note in self._notes:
+            self._store.note(note.key, json.dumps(note.predictor.lore().tolist()))
+
+
+class _Note:
+    """What is noted of one predictor, or of one that another is made of."""
+
+    def __init__(self, store: Store, predictor: Shared) -> None:
+        self._store = store
+        self.predictor = predictor
+        self.key = f"lore:{type(predictor).__qualname__}"
+        self._noted: str | None = None  # what was noted when this worker last looked …
+        self._counted: Floats | None = None  # … and what it went by then
+
+    def take_up(self) -> None:
+        self._noted = self._store.note(self.key)
+        lore = _read(self._noted)
+        if lore is not None:
+            self.predictor.take_lore(lore)
+            self._counted = self.predictor.lore()
+
+    def put(self) -> None:
+        mine = self.predictor.lore()
         gained = mine if self._counted is None else np.maximum(mine - self._counted, 0.0)
         while True:
-            noted = self._store.note(self._key)
+            noted = self._store.note(self.key)
             known = _read(noted) if noted != self._noted else None
             total = mine if known is None or known.shape != mine.shape else known + gained
             if total.sum() > MOST_COUNTED:
                 total = total * (SPARED * MOST_COUNTED / total.sum())
             written = json.dumps(total.tolist()) if gained.any() else noted
-            if written == noted or written is None or self._store.exchange(self._key, noted, written):
+            if written == noted or written is None or self._store.exchange(self.key, noted, written):
                 break
         self._noted, self._counted = written, total
         if total is not mine:  # else it goes by that already
-            self._predictor.take_lore(total)
-
-    def begin_anew(self) -> None:
-        """Forget all that was counted; what is noted stays until `put_anew`."""
-        if self._predictor is not None:
-            self._predictor.take_lore(np.zeros_like(self._predictor.lore()))
-
-    def put_anew(self) -> None:
-        """What was counted here takes the place of what is noted."""
-        if self._predictor is not None:
-            self._store.note(self._key, json.dumps(self._predictor.lore().tolist()))
-
-    def _go_by(self, lore: Floats | None) -> None:
-        if lore is not None and self._predictor is not None:
-            self._predictor.take_lore(lore)
-            self._counted = self._predictor.lore()
+            self.predictor.take_lore(total)
 
 
 def _read(noted: str | None) -> Floats | None:

@@ -1,14 +1,15 @@
 """What predictor and policy know of each resource, as the one row that the store keeps.
 
 A row is made of sections: the predictor's, the policy's where that learns too, and what visits weigh where
-that matters. Each begins with the signature of whoever it belongs to, so that nobody is given another's
+that matters; of a predictor that is made of others, one of each, and of all but the first only where there is
+something to keep. Each begins with the signature of whoever it belongs to, so that nobody is given another's
 memory for their own; and whoever stays keeps theirs when the other is exchanged. A predictor may go on from
 what another one kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 from zlib import crc32
@@ -18,6 +19,7 @@ import numpy as np
 from recrawl.contracts import Heir, Learner, Policy, Predictor
 from recrawl.costs import Costs
 from recrawl.finding import Chain, Finding, seen
+from recrawl.learn.parted import parts_of
 from recrawl.model import Bools, Floats, Ints, Seen
 
 _NOBODY = np.zeros(1, dtype=np.int64)  # no resource has this number
@@ -39,7 +41,9 @@ class Memories:
         self._predictor = predictor
         self._policy = policy if isinstance(policy, Learner) else None
         self._costs = costs
-        self._keepers: list[tuple[float, _Keeper]] = [(_signature(type(predictor).__qualname__), predictor)]
+        first, *others = ((_signature(type(part).__qualname__), part) for part in parts_of(predictor))
+        self._keepers: list[tuple[float, _Keeper]] = [first]
+        self._spare: list[tuple[float, _Keeper]] = list(others)
         if self._policy is not None:
             signature = _signature(f"{type(policy).__qualname__} {policy.name} {self._policy.width}")
             self._keepers.append((signature, self._policy))
@@ -61,11 +65,25 @@ class Memories:
             np.column_stack([np.full(len(ids), signature), keeper.memory(ids)])
             for signature, keeper in self._keepers
         ]
-        return [tuple(row) for row in np.hstack(parts).tolist()]
+        rows = [tuple(row) for row in np.hstack(parts).tolist()]
+        for signature, keeper in self._spare:
+            kept, blank = keeper.memory(ids), keeper.memory(_NOBODY)
+            nothing = ((kept == blank) | (np.isnan(kept) & np.isnan(blank))).all(axis=1)
+            for row in np.flatnonzero(~nothing).tolist():
+                rows[row] += (signature, *kept[row].tolist())
+        return rows
+
+    def blocks(self, ids: Ints) -> Iterator[tuple[Ints, Floats]]:
+        """The same as columns: those of one length together, with their places among the ids."""
+        rows = self.rows(ids)
+        length = np.array([len(row) for row in rows], dtype=np.int64)
+        for one in np.unique(length).tolist():
+            places = np.flatnonzero(length == one)
+            yield places, np.array([rows[place] for place in places.tolist()])
 
     def recall(self, ids: Ints, rows: Floats) -> None:
         """Put back what the store kept, each section to whoever it belongs to."""
-        for signature, keeper in self._keepers:
+        for signature, keeper in (*self._keepers, *self._spare):
             if isinstance(keeper, Heir):
                 for name, width in keeper.forebears:
                     _put_back(keeper, ids, rows, _signature(name), width)

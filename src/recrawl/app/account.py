@@ -151,7 +151,7 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
         columns = beliefs.predictor.account(one, now)
         basis = {name: float(column[0]) for name, column in columns.items()}
     rate = (nan, nan)
-    if {"shape", "evidence_s"} <= basis.keys():
+    if isfinite(basis.get("shape", nan)) and "evidence_s" in basis:
         low, high = interval(basis["shape"], basis["evidence_s"], SHARE)
         rate = (low * DAY_S, high * DAY_S)
     heeded = beliefs.heeds_hunches and isfinite(standing.hunch_per_day)

@@ -25,7 +25,7 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
             "rate",
             f"{mean}; with {SHARE:.0%} probability from {rate(low)} to {rate(high)}".replace("%", " %"),
         )
-    if "prior_share" in basis:
+    if isfinite(basis.get("prior_share", nan)):
         usual = rate(basis["prior_shape"] / basis["prior_scale_s"] * DAY_S)
         whose = "as is usual of what looks so" if found.heeded else "as is usual there"
         yield (
@@ -36,6 +36,8 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
         seen_at = f"; seen {iso(found.standing.sight_at)}" if isfinite(found.standing.sight_at) else ""
         heeded = "" if found.heeded else "; not heeded, since looks have not told enough here yet"
         yield "first sight", f"{looks_like(found.standing.hunch_per_day)}{seen_at}{heeded}"
+    if isfinite(said_at := basis.get("last_post_at", nan)):
+        yield from _posts(found, said_at)
     if isfinite(pace := basis.get("habit_pace", nan)):
         yield "habit", f"{pace:.2g} times its mean rate, so long after its last change"
     if isfinite(pace := basis.get("group_pace", nan)):
@@ -54,6 +56,16 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
         yield "kin", f"{one.url}, whose changes come with one here by {100.0 * one.weight:.0f} %{told_words}"
     if isfinite(belief := basis.get("kin_belief", nan)):
         yield "told by kin", f"of a change since the last look; believed by {100.0 * belief:.0f} %"
+
+
+def _posts(found: Account, said_at: float) -> Iterator[tuple[str, str]]:
+    """Of a thread: how lively it is beside others, when somebody last spoke, and what is to come."""
+    basis = found.basis
+    n, due, lively = basis["posts_lately"], basis["posts_due"], basis["liveliness"]
+    beside = "as lively as" if abs(lively - 1.0) <= _SLIGHT else f"{lively:.2g} times as lively as"
+    yield "posts", f"lately {n:.2g} where {due:.2g} were to be expected: {beside} others of its board"
+    yield "last post", f"{iso(said_at)}, {span(max(found.now - said_at, 0.0))} ago"
+    yield "expected", f"{basis['posts_a_day']:.2g} posts within the next day"
 
 
 def budgets(found: Account) -> str:

@@ -50,7 +50,8 @@ def relearn(house: House, tell: Callable[[str], object] = lambda _: None) -> Rel
     n_new = 0
     for start in range(0, len(ids), _CHUNK):
         some = slice(start, start + _CHUNK)
-        n_new += house.store.remind(ids[some], since_at[some], np.array(memories.rows(ids[some])))
+        for places, rows in memories.blocks(ids[some]):
+            n_new += house.store.remind(ids[some][places], since_at[some][places], rows)
         house.store.recount(ids[some], since_at[some], tally.n_changes[some], tally.bits[some])
         tell(f"{n_visits:,} visits learned, {n_new:,} resources written")
     return Relearned(n_visits, n_new, len(ids) - n_new)

@@ -79,6 +79,15 @@ class Shared(Protocol):
 
 
 @runtime_checkable
+class Composed(Protocol):
+    """A predictor that is made of others. Each of them keeps rows and lore of its own, under its own name, so
+    that it can be exchanged for one of its parts, or stand in for it, and nothing is lost."""
+
+    @property
+    def parts(self) -> Sequence[Predictor]: ...
+
+
+@runtime_checkable
 class Heir(Protocol):
     """A predictor that can go on from what another one kept: `recall` takes rows of that width too."""
 
@@ -92,7 +101,8 @@ class Accountable(Protocol):
     Names that are put into words for people: `shape` and `evidence_s` of a Gamma distributed rate (changes,
     and the time that they took), `prior_shape`, `prior_scale_s` and `prior_share` of what it began from and
     what is left of that, `habit_pace`, `group_pace`, `heed`, `calendar_pace`, `calendar_belief` and
-    `signal_belief`. Others are passed on as they are."""
+    `signal_belief`; of threads `posts_lately` and `posts_due`, `liveliness`, `last_post_at` and `posts_a_day`
+    from now on. Others are passed on as they are."""
 
     def account(self, batch: Batch, now: float) -> Mapping[str, Floats]: ...
 

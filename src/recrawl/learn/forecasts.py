@@ -6,9 +6,11 @@ Every method takes times whose last axis runs over the resources, so a whole gri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from recrawl.contracts import UsualForecasts
 from recrawl.model import Floats, Ints
 
 
@@ -47,6 +49,15 @@ class GammaForecasts:
 
     def pick(self, rows: Ints) -> GammaForecasts:
         return GammaForecasts(self.a[rows], self.b_s[rows])
+
+
+@runtime_checkable
+class Guessed(UsualForecasts, Protocol):
+    """Forecasts that are as sure as a Gamma distributed rate is, and can be had at another one."""
+
+    @property
+    def gamma(self) -> GammaForecasts: ...
+    def with_gamma(self, gamma: GammaForecasts) -> Guessed: ...
 
 
 @dataclass(frozen=True, slots=True)

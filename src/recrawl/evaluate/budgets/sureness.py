@@ -24,8 +24,7 @@ import numpy as np
 from recrawl.contracts import Forecasts
 from recrawl.evaluate.budgets.offers import Lasting
 from recrawl.evaluate.budgets.outlook import RATIOS, Expected, Gaps, Outlook, outlook
-from recrawl.learn.forecasts import GammaForecasts
-from recrawl.learn.rhythms.forecasts import Usual
+from recrawl.learn.forecasts import GammaForecasts, Guessed
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Seen
 
 MEASURED_S = 7 * DAY_S  # how long the budget is tried
@@ -139,7 +138,7 @@ def _by_rates(possible: Sequence[tuple[float, Outlook]], above: str, below: str,
 
 def _gamma(forecasts: Forecasts) -> GammaForecasts | None:
     """What is believed of each one's rate, in own time where it has such."""
-    if isinstance(forecasts, Lasting) and isinstance(forecasts.usual, Usual):
+    if isinstance(forecasts, Lasting) and isinstance(forecasts.usual, Guessed):
         return forecasts.usual.gamma
     return forecasts if isinstance(forecasts, GammaForecasts) else None
 
@@ -156,8 +155,8 @@ def with_rates(forecasts: Forecasts, rate: Floats) -> Forecasts:
 
 
 def _at_rate(forecasts: Forecasts, known: GammaForecasts) -> Forecasts:
-    if isinstance(forecasts, Lasting) and isinstance(forecasts.usual, Usual):
-        return Lasting(replace(forecasts.usual, gamma=known))
+    if isinstance(forecasts, Lasting) and isinstance(forecasts.usual, Guessed):
+        return Lasting(forecasts.usual.with_gamma(known))
     return known
 
 

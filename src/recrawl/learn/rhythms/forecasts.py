@@ -70,6 +70,9 @@ class Usual:
         grown = own[row, bin_] * rest_s + self.factor[row, bin_] * rest_s * rest_s / 2.0
         return np.asarray((integral[row, bin_] + grown) * self.gamma.a / self.gamma.b_s)
 
+    def with_gamma(self, gamma: GammaForecasts) -> Usual:
+        return Usual(gamma, self.factor, self.start_s)
+
     def pick(self, rows: Ints) -> Usual:
         return Usual(self.gamma.pick(rows), self.factor[rows], self.start_s[rows])
 

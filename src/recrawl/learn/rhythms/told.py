@@ -14,13 +14,16 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from recrawl.contracts import Clocked, Forecasts, UsualForecasts
+from recrawl.contracts import Clocked, Forecasts
+from recrawl.learn.forecasts import Guessed
 from recrawl.model import Floats, Ints
 
 
 class Untold(Clocked, Forecasts, Protocol):
     """Forecasts that know of no telling."""
 
+    @property
+    def usual(self) -> Guessed: ...
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when so much own time has passed
     def timed_s(self, gap_s: Floats) -> Floats: ...  # the best moment near that
     def before_leap_s(self, own_s: Floats, q: Floats) -> Floats: ...  # own time that a telling saves
@@ -36,7 +39,7 @@ class Told:
     by_kin: Floats | float = 0.0
 
     @property
-    def usual(self) -> UsualForecasts:
+    def usual(self) -> Guessed:
         return self.untold.usual
 
     @property

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.rhythms.signals import before_leaps_s
 from recrawl.learn.threads.hawkes import DECAY
-from recrawl.model import Floats, Ints
+from recrawl.model import DAY_S, Floats, Ints
 
 # The integral of S has no closed form; on these points, which lie dense near 0, it is off by less than a
 # thousandth.
@@ -16,6 +17,7 @@ _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(40)
 _AT = ((_POINTS + 1.0) / 2.0) ** 4
 _PART = 2.0 * ((_POINTS + 1.0) / 2.0) ** 3 * _WEIGHTS
 
+_MONTH_S = 30 * DAY_S
 _N_HALVINGS = 40  # of a gap: one of years is known to a thousandth of a second then
 
 
@@ -30,6 +32,19 @@ class SpokenForecasts:
     b: Floats
     mode: Floats
     fall: Floats  # of each mode, likewise: those of its board
+
+    @property
+    def gamma(self) -> GammaForecasts:
+        """The rate, as if posts came evenly for a month."""
+        return GammaForecasts(self.a, self.b / self._evenly)
+
+    def with_gamma(self, gamma: GammaForecasts) -> SpokenForecasts:
+        return replace(self, a=gamma.a, b=gamma.b_s * self._evenly)
+
+    @property
+    def _evenly(self) -> Floats:
+        """Posts a second of a thread as lively as others."""
+        return self.n_expected(np.full(len(self.a), _MONTH_S)) * self.b / self.a / _MONTH_S
 
     def own_s(self, t_s: Floats) -> Floats:
         """These are forecasts in the board's own time."""
