@@ -163,12 +163,14 @@ class Chain:
     """Findings of one resource that were made elsewhere, oldest first, each where the one before left it.
 
     Where visits are recorded that were made later, `told` has of those and of these together what teaches.
+    The first of those may have told of the time before it: `restated` is it without what these tell of.
     """
 
     findings: tuple[Finding, ...]
     present: Standing  # where the resource stands
     plan: Plan | None = None
     told: Seen | None = None
+    restated: tuple[Visit, ...] = ()
 
     def adopted(self) -> Standing:
         """Where the resource stands with them."""
@@ -204,6 +206,7 @@ class Chain:
             plan=plan,
             sight=next((finding.sight for finding in self.findings if finding.sight is not None), None),
             bags=tuple(finding.bag for finding in self.findings if finding.bag is not None),
+            restated=self.restated,
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.foreign import T0, URL, answer, day, page, warc
+from tests.foreign import T0, URL, answer, day, page, stamp, warc
 from tests.imported import (
     ADD,
     MON,
@@ -30,7 +31,7 @@ from recrawl.detect.choose import detector_name
 from recrawl.finding import seen_in
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.ground import Ground
-from recrawl.model import DAY_S, NewResource, Request
+from recrawl.model import DAY_S, Kind, NewResource, Request, Settings
 
 
 @pytest.fixture
@@ -173,3 +174,36 @@ def test_our_own_archive_adds_nothing_to_the_home_that_it_is_of(house: House, tm
     result = taken(house, house.home / "archive")
     assert +result.skipped == {pasts.COVERED: 3}
     assert told(house) == before
+
+
+def discussed(*days: float) -> bytes:
+    """A thread as Discourse tells it, with a post on each of these days."""
+    posts = [
+        {"id": n, "username": "ada", "created_at": f"{stamp(day(at))}", "cooked": f"<p>Words of {n}.</p>"}
+        for n, at in enumerate(days)
+    ]
+    return json.dumps({"id": 7, "post_stream": {"posts": posts}}).encode()
+
+
+def test_the_past_of_a_thread_is_told_once_whoever_looked_first(house: House, tmp_path: Path) -> None:
+    """The first visit told of all posts before it. Who was there earlier tells of some of them."""
+    said = [0.5, 1.5, 2.5, 6.5, 9.5, 11.5]
+    url, told_as = "http://example.org/t/7.json", [("Content-Type", "application/json")]
+
+    def seen_on(at: float) -> bytes:
+        body = discussed(*(one for one in said if one < at))
+        return answer(day(at), body, url=url, headers=told_as)
+
+    new = NewResource(url=url, host="example.org", settings=Settings(kind=Kind.THREAD))
+    house.store.add([new], T0)
+    taken(house, warc(tmp_path / "new.warc", seen_on(10), seen_on(12)))
+    taken(house, warc(tmp_path / "old.warc", seen_on(2), seen_on(3), seen_on(7)))
+    taken(house, warc(tmp_path / "oldest.warc", seen_on(1)))
+    found = house.store.find(url)
+    assert found is not None
+    told = list(reversed(list(house.store.visits(found.id))))
+    assert [visit.at for visit in told] == [day(at) for at in (1, 2, 3, 7, 10, 12)]
+    assert [visit.moments for visit in told] == [(day(at),) for at in said]
+    (learned,) = house.store.told()
+    assert learned.changed.sum() == 3  # those that lie between visits, and not before a first one
+    assert (learned.at - learned.since_at).sum() <= 12 * DAY_S

@@ -114,7 +114,8 @@ class Store(Listing, Stream, Protocol):
         self, past: Sequence[Adoption], *, now: float, files: Mapping[str, int] | None = None
     ) -> list[bool]:
         """Record visits that were made elsewhere; gates stay as they are. Versions are numbered in the order
-        of time: later ones make way. Refused where the host is leased, or the resource was visited meanwhile
+        of time: later ones make way. Of recorded visits that are restated the moments alone become others.
+        Refused where the host is leased, or the resource was visited meanwhile
         or removed."""
 
     def hold(self, host: str, *, now: float, lease_s: float, by: str = "") -> Hold | None:

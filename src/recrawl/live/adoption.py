@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import chain as chained
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 
 from recrawl.contracts import Predictor
 from recrawl.finding import Chain, Finding, seen_in, stepped
@@ -223,16 +223,20 @@ class Adopter:
             versions = self._ground.archived(fetch, judgement, held)
             findings.append(_finding(past.lease(standing), fetch, judgement, versions))
             standing = stepped(findings[-1])
-        told = None
+        told, restated = None, ()
         if past.gap < len(past.spans):
-            recorded = self._loop.store.visits(past.resource.id)
-            both = chained(recorded, (finding.visit for finding in findings))
+            recorded = list(self._loop.store.visits(past.resource.id))
+            restated = _restated(recorded, [finding.visit for finding in findings])
+            known = {visit.fetch_id: visit for visit in (*recorded, *restated)}
+            both = chained(known.values(), (finding.visit for finding in findings))
             signals = self._loop.store.signals(past.resource.id)
             hunch = past.present.hunch_per_day, past.present.hunch_gap_s
             key = past.resource.id
             changes = {key: past.resource.effective.changes}
             told = seen_in(both, {key: past.resource.host_id}, signals, {key: hunch}, changes)
-        return Chain(findings=tuple(findings), present=past.present, plan=past.plan, told=told)
+        return Chain(
+            findings=tuple(findings), present=past.present, plan=past.plan, told=told, restated=restated
+        )
 
     def _judged(self, past: Past, fetch: Fetch, fetch_id: str) -> Judgement:
         def load(version: Version) -> Snapshot:
@@ -261,6 +265,18 @@ def _finding(lease: Lease, fetch: Fetch, judgement: Judgement, versions: tuple[V
         noise=judgement.noise,
         sight=judgement.sight,
         bag=judgement.bag,
+    )
+
+
+def _restated(recorded: Iterable[Visit], visits: Iterable[Visit]) -> tuple[Visit, ...]:
+    """A first visit tells of all that came before it. Of what came before visits that are now known to be
+    earlier, those tell."""
+    until_at = max((visit.at for visit in visits if visit.informative), default=-inf)
+    firsts = (visit for visit in recorded if isnan(visit.since_at) and visit.at > until_at)
+    return tuple(
+        replace(visit, moments=tuple(at for at in visit.moments if at > until_at))
+        for visit in firsts
+        if any(at <= until_at for at in visit.moments)
     )
 
 

@@ -201,3 +201,6 @@ class Adoption:
     plan: Plan
     sight: Sight | None = None  # where it had none
     bags: tuple[Bag, ...] = ()
+    restated: tuple[
+        Visit, ...
+    ] = ()  # of those recorded: whose moments these visits tell of now, without them

@@ -47,6 +47,11 @@ class MemoryAdopting(MemorySights, MemoryBags):
         record.host.lease(-inf, "")
         for visit in adoption.visits:
             self._keep(record, visit)
+        moments = {visit.fetch_id: visit.moments for visit in adoption.restated}
+        for visits in (record.visits, self._recorded) if moments else ():
+            visits[:] = [
+                replace(visit, moments=moments.get(visit.fetch_id, visit.moments)) for visit in visits
+            ]
         for version in adoption.versions:
             self._n_versions += 1
             self._insert(record, replace(version, resource_id=adoption.resource.id))

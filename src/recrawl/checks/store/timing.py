@@ -120,6 +120,22 @@ def check_moments_of_visits_made_elsewhere_are_kept(make: MakeStore) -> None:
         assert [len(page) for page in store.looked(-inf, inf)] == [2]
 
 
+def check_what_others_tell_of_now_is_not_told_twice(make: MakeStore) -> None:
+    with store_with(make, A) as store:
+        _look(store, A, T0, Changed.UNKNOWN, PAST)
+        (first,) = store.visits(1)
+        came = adoption(store, A, PAST[-1] - 1.0)
+        restated = replace(first, moments=PAST[-1:], evidence="another")
+        visits = (replace(came.visits[0], moments=PAST[:-1]),)
+        whole = replace(came, visits=visits, restated=(restated,))
+        assert store.adopt([whole], now=T0 + 60.0) == [True]
+        assert [visit.moments for visit in store.visits(1)] == [PAST[-1:], PAST[:-1]]
+        assert [visit.evidence for visit in store.visits(1)][0] == first.evidence
+        (seen,) = store.told()
+        assert seen.changed.sum() == len(PAST) - 2  # each page of moments begins with its first
+        assert store.heard(0, 100)[0].changed.sum() == len(PAST) - 2
+
+
 def _look(
     store: Store,
     url: str,
@@ -148,4 +164,5 @@ TIMING = [
     check_what_may_be_more_than_is_kept_begins_at_the_oldest,
     check_a_stamp_is_no_moment,
     check_moments_of_visits_made_elsewhere_are_kept,
+    check_what_others_tell_of_now_is_not_told_twice,
 ]

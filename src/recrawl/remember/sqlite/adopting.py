@@ -38,6 +38,7 @@ class SqliteAdopting(SqliteSights, SqliteBags, SqliteWatchlist):
         if known is None or again or not self._db.run("adopting", {"id": resource_id, "now": now}):
             return False
         self._db.run_many("add_visit", [rows.visit_values(visit) for visit in adoption.visits])
+        self._db.run_many("restate_visit", [rows.visit_values(visit) for visit in adoption.restated])
         for version in adoption.versions:
             self._insert(resource_id, version)
         newest = self._db.rows("newest_seq", {"id": resource_id})[0]["seq"]

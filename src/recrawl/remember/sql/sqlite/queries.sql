@@ -395,6 +395,9 @@ INSERT INTO visit (
     (SELECT per_day FROM resource WHERE id = :resource_id AND due_at = :due_at)
 );
 
+-- name: restate_visit
+UPDATE visit SET moments = :moments WHERE fetch_id = :fetch_id AND resource_id = :resource_id;
+
 -- name: add_version
 INSERT INTO version (
     resource_id, seq, at, digest, fingerprint, detector, media_type, charset, status, n_bytes, gone, flag,
