@@ -6,18 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
-from recrawl.cli.replaying import (
-    Html,
-    Policies,
-    Predictor,
-    Seed,
-    command_line,
-    progressing,
-    say_figures,
-    writable,
-    write_page,
-)
+from recrawl.cli import options
+from recrawl.cli.experiments import tell as tell_result
+from recrawl.cli.replaying import Html, Policies, Predictor, Seed, progressing, writable
 
 
 def backtest(
@@ -100,12 +91,4 @@ def backtest(
             seed=seed,
         )
         result = replayed(house.store.told(), wanted, tell)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    columns, rows = table(result)
-    say_figures([name.upper() for name in columns], rows, 1)
+    tell_result(ctx, result, page_of=page_of, tables=[(table, 1)], html=html, json=json)

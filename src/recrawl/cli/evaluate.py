@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
+from recrawl.cli import options
 from recrawl.cli.barbosa import barbosa
+from recrawl.cli.experiments import tell as tell_result
 from recrawl.cli.radinsky import radinsky
 from recrawl.cli.replaying import (
     Changes,
@@ -22,14 +23,11 @@ from recrawl.cli.replaying import (
     Predictor,
     Seed,
     Years,
-    command_line,
     gaps,
     progressing,
-    say_figures,
     short,
     window_days,
     writable,
-    write_page,
 )
 from recrawl.cli.tan import tan
 
@@ -89,7 +87,7 @@ def umbrich(
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.ask import Ask
     from recrawl.evaluate.findings import STRATEGIES
-    from recrawl.evaluate.report.strategies import page_of, table
+    from recrawl.evaluate.report.strategies import page_of, summary, table
     from recrawl.evaluate.umbrich import evaluate
 
     writable(html)
@@ -106,17 +104,7 @@ def umbrich(
     )
     with progressing(f"Replaying {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    say_figures(*table(result), 2)
-    for finding in result.findings:
-        word = {True: "holds", False: "does not hold", None: "open"}[finding.holds]
-        terminal.note(f"{word}: {finding.claim} {finding.sentence}")
+    tell_result(ctx, result, page_of=page_of, tables=[(table, 2)], summary=summary, html=html, json=json)
 
 
 @app.command("peers", cls=options.Command)
@@ -184,16 +172,7 @@ def peers(
     )
     with progressing(f"Replaying {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    say_figures(*table(result), 1)
-    for line in summary(result):
-        terminal.note(line)
+    tell_result(ctx, result, page_of=page_of, tables=[(table, 1)], summary=summary, html=html, json=json)
 
 
 @app.command("forecasts", cls=options.Command)
@@ -251,11 +230,4 @@ def forecasts(
     names = predictors_named(predictor)
     with progressing(f"Replaying {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell, predictors=names)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    say_figures(*table(result), 3)
+    tell_result(ctx, result, page_of=page_of, tables=[(table, 3)], html=html, json=json)

@@ -1,4 +1,4 @@
-"""What the commands that repeat a paper's experiment share: how they tell what came of it."""
+"""What the commands that replay histories share: how they tell what came of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tell(
     *,
     page_of: Callable[[R, str], Report],
     tables: Sequence[tuple[Callable[[R], Shown], int]],
-    summary: Callable[[R], Sequence[str]],
+    summary: Callable[[R], Sequence[str]] = lambda _: (),
     html: Path | None,
     json: bool,
 ) -> None:
@@ -42,11 +42,14 @@ def tell(
     if json:
         terminal.say_json(result.document())
         return
+    from recrawl.evaluate.report.table import titled
+
     for line in result.notes:
         terminal.note(line)
     for i, (table, n_words) in enumerate(tables):
         if i:
             terminal.say("")
-        say_figures(*table(result), n_words)
+        columns, rows = table(result)
+        say_figures(titled(columns), rows, n_words)
     for line in summary(result):
         terminal.note(line)

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
+from recrawl.cli import options
+from recrawl.cli.experiments import tell as tell_result
 from recrawl.cli.replaying import (
     Changes,
     Cores,
@@ -21,14 +22,11 @@ from recrawl.cli.replaying import (
     Predictor,
     Seed,
     Years,
-    command_line,
     gaps,
     progressing,
-    say_figures,
     short,
     window_days,
     writable,
-    write_page,
 )
 
 
@@ -115,11 +113,4 @@ def simulate(
     )
     with progressing(f"Replaying {short(corpus)}") as tell:
         result = simulate(corpus, opened(corpus, changes=changes, tell=tell), ask, tell)
-    if html:
-        write_page(html, page_of(result, command_line(ctx)))
-    if json:
-        terminal.say_json(result.document())
-        return
-    for line in result.notes:
-        terminal.note(line)
-    say_figures(*table(result), 1)
+    tell_result(ctx, result, page_of=page_of, tables=[(table, 1)], html=html, json=json)

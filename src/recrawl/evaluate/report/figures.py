@@ -85,6 +85,12 @@ class Finding:
     holds: bool | None
     sentence: str
 
+    @property
+    def line(self) -> str:
+        """For a terminal."""
+        word = {True: "holds", False: "does not hold", None: "open"}[self.holds]
+        return f"{word}: {self.claim} {self.sentence}"
+
     def document(self) -> dict[str, object]:
         return {"claim": self.claim, "holds": self.holds, "sentence": self.sentence}
 

@@ -54,8 +54,7 @@ def table(result: Radinsky) -> tuple[list[str], list[list[str]]]:
 
 
 def summary(result: Radinsky) -> list[str]:
-    words = {True: "holds", False: "does not hold", None: "open"}
-    return [f"{words[one.holds]}: {one.claim} {one.sentence}" for one in findings(result)]
+    return [one.line for one in findings(result)]
 
 
 def findings(result: Radinsky) -> list[Finding]:

@@ -25,6 +25,10 @@ def table(result: Umbrich) -> tuple[list[str], list[list[str]]]:
     return titled(COLUMNS), rows
 
 
+def summary(result: Umbrich) -> list[str]:
+    return [finding.line for finding in result.findings]
+
+
 def page_of(result: Umbrich, command: str) -> Report:
     found = [finding.holds for finding in result.findings]
     everyone = result.of(ALL)[0].score

@@ -50,8 +50,7 @@ def levels_table(result: Tan) -> tuple[list[str], list[list[str]]]:
 
 
 def summary(result: Tan) -> list[str]:
-    words = {True: "holds", False: "does not hold", None: "open"}
-    return [f"{words[one.holds]}: {one.claim} {one.sentence}" for one in findings(result)]
+    return [one.line for one in findings(result)]
 
 
 def page_of(result: Tan, command: str) -> Report:
