@@ -11,6 +11,7 @@ from tests.unit.test_experts import following
 from recrawl.evaluate.radinsky.crawling import COIN, INDEX, Crawl, Seen, crawled, likely
 from recrawl.evaluate.radinsky.paired import mean, quantile, two_sided
 from recrawl.learn.experts import foretold, tuned
+from recrawl.learn.experts.calibration import curve
 from recrawl.learn.features.content import Steps
 from recrawl.learn.kin import Kin
 from recrawl.model import Bags, Floats
@@ -86,7 +87,8 @@ def test_a_learner_that_is_trained_once_says_day_after_day_what_one_trained_anew
 
     def both(seen: Seen) -> Floats:
         task = seen.task()
-        anew = foretold(name, task, np.array([task.steps.n_steps - 1]), tuning=tuning).p[:, 0]
+        said = foretold(name, task, np.array([task.steps.n_steps - 1]), tuning=tuning).said[:, 0]
+        anew = curve(tuning.said, tuning.so).of(said)
         told.append(np.array_equal(asked(seen), anew))
         return anew
 

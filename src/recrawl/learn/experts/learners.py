@@ -10,7 +10,8 @@ for all pages together, blended with the experts.
 All machines are SVMs with a polynomial kernel of degree 3. Their C and the kernel's constant are chosen once,
 on the first training window alone: its last third is foretold from what came before, for some pages. What is
 said there, and later what was said in the last `n_train` steps whose outcome has come to be known, calibrates
-what is said next, for all pages together.
+what is said next, for all pages together. Only where nothing more is heard (`lasting`) `ours` is calibrated
+too: its blends all weigh alike there.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import replace
 import numpy as np
 
 from recrawl.errors import BadInputError
+from recrawl.learn.experts.blends import chances
 from recrawl.learn.experts.calibration import curve
 from recrawl.learn.experts.margins import alone
 from recrawl.learn.experts.pooled import asked_of_all
@@ -50,7 +52,8 @@ def foretold(
     """Of each page of the task, from each of the steps `at` (rising): does it change `ahead` steps later?
     Nothing that came after a step is used to foretell from it. `tuning` is what `tuned` gave before, where it
     is to be used again; `heard` is told how many pages are done. Frequencies are neither tuned nor
-    calibrated. `own` is what `experts` foretold of the same, where `ours` need not ask them again."""
+    calibrated; nor is `ours`, whose blends are weighed by the very answers that a calibration would go by.
+    `own` is what `experts` foretold of the same, where `ours` need not ask them again."""
     _check(name, task, at)
     if name in _RATES:
         told = _rates(name, task, at)
@@ -59,14 +62,14 @@ def foretold(
         if name == "ours":
             own = foretold(_OWN, task, at, tuning=tuning.own) if own is None else own
             known = task.known[task.pages][:, at]
-            yes, said = None, asked_of_all(task, task.pages, at, known, own.p)
+            said = asked_of_all(task, task.pages, at, known, own.p)
+            p = chances(2.0 * said)
+            told = Foretold(at=at, yes=p > 0.5, p=p, said=said)
         else:
-            all_yes, all_said = _said(
-                name, task, task.pages, at, task.n_train, [(tuning.c, tuning.coef0)], heard
-            )
-            yes, said = all_yes[0], all_said[0]
-        p = calibrated(task, at, said, (tuning.said, tuning.so), calibration)
-        told = Foretold(at=at, yes=p > 0.5 if yes is None else yes, p=p, said=said)
+            settings = [(tuning.c, tuning.coef0)]
+            (yes,), (said,) = _said(name, task, task.pages, at, task.n_train, settings, heard)
+            p = calibrated(task, at, said, (tuning.said, tuning.so), calibration)
+            told = Foretold(at=at, yes=yes, p=p, said=said)
     heard(len(task.pages))
     return told
 
