@@ -28,6 +28,7 @@ from recrawl.model import (
 )
 
 N_SIGNALS = 20
+_USUAL = {"main": "no", "mask": "yes", "include": "everything", "ignore": "nothing", "keys": "none"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +129,9 @@ def holdings(store: Store, resource: Resource) -> dict[str, Holding]:
         for name in (one.name for one in fields(kind) if one.name != "manner"):
             said = (scope for scope, layer in layers if _said(layer, kind, name) is not None)
             value = getattr(owner, name)
-            words = "" if value is None else said_words({name: value})[0].partition(" ")[2]
+            words = (
+                said_words({name: value})[0].partition(" ")[2] if value is not None else _USUAL.get(name, "")
+            )
             found[name] = Holding(name, words, next(said, None))
     return found
 

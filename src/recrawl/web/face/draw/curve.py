@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from recrawl.app.account import Curve
@@ -14,7 +15,7 @@ from recrawl.model import DAY_S
 from recrawl.schedule.reason import span
 
 WIDTH, HEIGHT, SIZE = 640.0, 300.0, 12.0
-_TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 50.0, 16.0
+_TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 62.0, 16.0
 _FEW_DAYS = 3.0  # up to here time is told in hours
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -45,19 +46,19 @@ def drawn(curve: Curve) -> Markup:
 
 def words(curve: Curve) -> str:
     """The drawing for those who do not see it."""
+    end_s = float(curve.t_s[-1])
     if not isfinite(curve.since_at):
-        return f"Likely to change within {span(float(curve.t_s[-1]))} of the first look: {_share(curve, -1)}."
+        return f"Likely to change within {span(end_s)} of the first look: {_share(curve, end_s)}."
     told = []
     for at, name in ((curve.now, "by now"), (curve.due_at, f"by the next visit, {iso(curve.due_at)}")):
-        if isfinite(at):
-            place = int(min((curve.t_s <= at - curve.since_at).sum(), len(curve.t_s) - 1))
-            told.append(f"{name} {_share(curve, place)}")
-    end = f"after {span(float(curve.t_s[-1]))} {_share(curve, -1)}"
+        if isfinite(at) and at - curve.since_at <= end_s:
+            told.append(f"{name} {_share(curve, at - curve.since_at)}")
+    end = f"after {span(end_s)} {_share(curve, end_s)}"
     return f"Likely to have changed since {iso(curve.since_at)}: {'; '.join([*told, end])}."
 
 
-def _share(curve: Curve, place: int) -> str:
-    return f"{100.0 * float(curve.p_changed[place]):.0f} %"
+def _share(curve: Curve, t_s: float) -> str:
+    return f"{100.0 * float(np.interp(t_s, curve.t_s, curve.p_changed)):.0f} %"
 
 
 def _marks(curve: Curve, across: axes.Scale) -> Sequence[Markup]:

@@ -9,7 +9,8 @@ from markupsafe import Markup
 from recrawl.app.hours import WEEKDAYS, Hours
 
 N_SHADES = 6
-N_BUSIEST = 3
+N_BUSIEST = 3  # hours that are named, where they have …
+FEWEST, STANDS_OUT = 3, 5.0  # … so many changes, and so many times as many as an hour has in the mean
 
 
 def drawn(hours: Hours) -> Markup:
@@ -26,9 +27,9 @@ def drawn(hours: Hours) -> Markup:
         for day, name in enumerate(WEEKDAYS)
     )
     return Markup(
-        '<table class="heat"><caption>{}</caption><thead><tr><th scope="col"><span class="unseen">Day'
-        "</span></th>{}</tr></thead><tbody>{}</tbody></table>"
-    ).format(words(hours), head, rows)
+        '<table class="heat"><caption class="unseen">Changes by weekday and hour</caption><thead><tr>'
+        '<th scope="col"><span class="unseen">Day</span></th>{}</tr></thead><tbody>{}</tbody></table>'
+    ).format(head, rows)
 
 
 def words(hours: Hours) -> str:
@@ -37,8 +38,10 @@ def words(hours: Hours) -> str:
     total = int(counts.sum())
     if not total:
         return "No change was seen yet, so no hour stands out."
-    order = counts.ravel().argsort(kind="stable")[::-1][:N_BUSIEST]
-    named = [f"{WEEKDAYS[at // 24]} {at % 24:02d}:00" for at in order.tolist() if counts.ravel()[at] > 1]
+    flat = counts.ravel()
+    order = flat.argsort(kind="stable")[::-1][:N_BUSIEST]
+    enough = max(FEWEST, STANDS_OUT * total / flat.size)
+    named = [f"{WEEKDAYS[at // 24]} {at % 24:02d}:00" for at in order.tolist() if flat[at] >= enough]
     busiest = f"; most at {', '.join(named)}" if named else ""
     if hours.own:
         return f"{total:,} changes by the times that the content itself gives{busiest}."

@@ -16,12 +16,13 @@ from recrawl.evaluate.report.axes import Scale
 from recrawl.model import DAY_S, HOUR_S, Changed, Changes, Visit
 
 WIDTH, HEIGHT = 960.0, 150.0
-LEFT, RIGHT = 92.0, 12.0
+LEFT, RIGHT = 116.0, 12.0
 N_TITLED = 400  # visits that each have a title; of more, only their number is told
 _LANES = {"changed": 26.0, "unchanged": 60.0, "failed": 94.0}
 _NAMES = {"changed": "changed", "unchanged": "not changed", "failed": "told nothing"}
 _BASE = 116.0
 _N_TICKS = 8
+_ROOM = 24.0  # half a name on the axis
 # Each begins at the middle of the mark.
 _SHAPES = {
     "significant": "m0 -8l7 8l-7 8l-7 -8z",
@@ -130,7 +131,8 @@ def _frame(line: Timeline, across: Scale) -> Iterable[Markup]:
     for at, name in ticks(line.from_at, line.until_at):
         x = across(at)
         yield Markup('<path class="axis" d="M{} {}v5"/>').format(f"{x:.1f}", f"{_BASE:g}")
-        yield _text(name, x, _BASE + 19.0, "middle")
+        anchor = "start" if x < LEFT + _ROOM else "end" if x > WIDTH - RIGHT - _ROOM else "middle"
+        yield _text(name, x, _BASE + 19.0, anchor)
 
 
 def _text(text: str, x: float, y: float, anchor: str) -> Markup:

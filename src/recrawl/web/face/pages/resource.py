@@ -12,7 +12,7 @@ from recrawl.app.basis import basis, budgets, rate, silent_words
 from recrawl.app.build import House
 from recrawl.app.hours import Hours, hours
 from recrawl.app.portrait import Portrait, numbered, portrait, version_of, versions_of, visits_of
-from recrawl.app.quantity import instant, iso, written
+from recrawl.app.quantity import away, instant, iso, written
 from recrawl.app.rows import deviations, erased_words, verdict, visit_row
 from recrawl.errors import BadInputError
 from recrawl.model import DAY_S, HOUR_S, Kind, Resource, Standing, Version, Visit
@@ -49,6 +49,7 @@ async def page(request: Request, desk: Asked, number: Number) -> HTMLResponse:
         "row": row,
         "how": deviations(row),
         "erased": erased_words(found.erasure) if found.erasure else "",
+        "next_words": _next(found, desk.now()),
         "last_words": _said(found.resource, found.last) if found.last else "",
         "gaps": ["" if gap_s is None else written(gap_s) for gap_s in (own.min_gap_s, own.max_gap_s)],
         "kinds": list(Kind),
@@ -76,6 +77,16 @@ def state(found: Portrait) -> tuple[str, str]:
     if version is not None and version.gone:
         return "gone", "bad"
     return ("moved", "warn") if found.moved_to else ("watched", "good")
+
+
+def _next(found: Portrait, now: float) -> tuple[str, str]:
+    """When it is visited next, and a remark."""
+    due_at = found.standing.due_at
+    if found.resource.effective.paused:
+        return "never", "while it is paused"
+    if not isfinite(due_at):
+        return "never", "as planned now"
+    return (away(due_at, now), "") if due_at > now else ("due now", f"since {away(due_at, now)}")
 
 
 @router.get("/resources/{number}/visits")
@@ -170,6 +181,7 @@ async def forecast(request: Request, desk: Asked, number: Number) -> HTMLRespons
         "drawing": curve_drawing.drawn(found.curve),
         "drawing_words": curve_drawing.words(found.curve),
         "basis": list(basis(found)),
+        "chance": chance(found.p_now),
         "rates": (rate(low), rate(high)) if isfinite(high) else None,
         "budgets": budgets(found),
         "silence": silent_words(found.silence.p, found.silence.length_s) if found.silence else "",
@@ -177,13 +189,25 @@ async def forecast(request: Request, desk: Asked, number: Number) -> HTMLRespons
     return _part(desk, request, "forecast", values)
 
 
+def chance(p: float) -> tuple[str, str]:
+    """That it has changed by now; nothing is sure.
+
+    >>> chance(0.42), chance(0.9999)
+    (('42 %', 'likely'), ('over 99 %', 'likely'))
+    """
+    if not isfinite(p):
+        return "–", "it was not looked at yet"
+    return "over 99 %" if p > 0.99 else f"{100.0 * p:.0f} %" if p > 0.01 else "under 1 %", "likely"
+
+
 @router.get("/resources/{number}/hours")
 async def by_hours(
     request: Request, desk: Asked, number: Number, zone: Annotated[int, Query(ge=-12, le=14)] = 0
 ) -> HTMLResponse:
     resource, found = await desk.ask(_hours, number, zone)
-    values = {"resource": resource, "drawing": heat_drawing.drawn(found), "own": found.own, "zone": zone}
-    return _part(desk, request, "hours", {**values, "zones": ZONES})
+    values = {"resource": resource, "drawing": heat_drawing.drawn(found), "own": found.own}
+    words = heat_drawing.words(found)
+    return _part(desk, request, "hours", {**values, "drawing_words": words, "zone": zone, "zones": ZONES})
 
 
 def _hours(house: House, number: int, zone: int) -> tuple[Resource, Hours]:
