@@ -14,6 +14,7 @@ from recrawl.contracts import Predictor
 from recrawl.detect.choose import detector_name
 from recrawl.detect.thread import Thread
 from recrawl.learn.predictors import thread
+from recrawl.learn.predictors.either import Either
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.live.runner import Landed, Runner
@@ -127,9 +128,9 @@ def lived(world: TraceWorld, loop: Loop, end_at: float) -> list[Landed]:
     return landed
 
 
-@pytest.mark.parametrize("predictor", [GammaFilter, Rhythm, thread.Thread])
+@pytest.mark.parametrize("predictor", [GammaFilter, Rhythm, thread.Thread, Either])
 def test_a_live_thread_is_visited_as_a_simulated_one(
-    predictor: type[GammaFilter | Rhythm | thread.Thread],
+    predictor: type[GammaFilter | Rhythm | thread.Thread | Either],
 ) -> None:
     world, end_at = threads(), START_AT + DAYS * DAY_S
     live, simulated = loop_of(predictor()), loop_of(predictor())
