@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from math import isnan, nan, nextafter
 
 import pytest
+from tests.unit.paged import page_of
+from tests.unit.paged import url as paged_url
 
 from recrawl.detect.choose import detector_name
 from recrawl.detect.thread import Thread
@@ -202,6 +204,88 @@ def test_a_visit_that_did_not_come_to_the_end_tells_of_no_moments() -> None:
     assert looked(page(times), failure=stopped).visit.moments == ()
     later = looked(page(times), page(times[:1]), failure=stopped).visit
     assert (later.changed, later.moments) == (Changed.YES, ())
+
+
+def walked(pages: range, n_pages: int, per_page: int = 5) -> bytes:
+    """So many pages of a long thread, each leading on to the next."""
+    parts = [page_of(range(per_page * (n - 1), per_page * n), page=n, n_pages=n_pages) for n in pages]
+    urls = [paged_url(n) for n in pages]
+    bundle = [
+        threads.Page(url=one, body=part, media_type="text/html", charset="utf-8")
+        for one, part in zip(urls, parts, strict=True)
+    ]
+    return threads.bundled(bundle)[1]
+
+
+def gone_on(
+    before: bytes,
+    after: bytes,
+    *,
+    failure: Failure | None = None,
+    n_changes: int = 0,
+    since_at: float = SINCE,
+) -> Judgement:
+    """The visit after one that had brought `before`, which may not have come to the end."""
+    detector = Thread()
+    kept = {"media_type": "multipart/mixed", "url": URL, "at": since_at}
+    print_ = detector.fingerprint(Snapshot(body=before, **kept))  # type: ignore[arg-type]
+    held = Version(resource_id=7, seq=1, at=since_at, digest="d", fingerprint=print_, detector="thread")
+    stands = replace(
+        lease(held), standing=replace(lease(held).standing, n_changes=n_changes, since_at=since_at)
+    )
+    return judged(
+        stands,
+        fetched(after, "multipart/mixed", failure),
+        fetch_id="f",
+        detectors={"thread": detector},
+        choose=detector_name,
+        load=lambda _: Snapshot(body=before, **kept),  # type: ignore[arg-type]
+    )
+
+
+def test_what_was_there_before_on_pages_that_nobody_had_come_to_is_no_change() -> None:
+    stopped = Failure(reason="paging", detail="20 pages were read; the next visit goes on there")
+    found = gone_on(walked(range(1, 4), 9), walked(range(3, 7), 9), failure=stopped)
+    assert (found.visit.changed, found.visit.moments, found.visit.teaches) == (Changed.UNKNOWN, (), False)
+    assert found.visit.evidence.startswith("15 older posts: +Ada: Words of post 15.")
+    assert found.visit.outcome is Outcome.OK
+    assert found.version is not None  # the next visit goes on from there
+    assert found.version.flag == ""
+
+
+def test_the_visit_that_comes_to_the_end_of_a_long_thread_brings_its_past() -> None:
+    found = gone_on(walked(range(3, 7), 9), walked(range(6, 10), 9)).visit
+    times = [datetime(2026, 1, 1, n // 60, n % 60, tzinfo=UTC).timestamp() for n in range(10, 45)]
+    assert found.moments == tuple(times)
+    assert (isnan(found.since_at), found.teaches, found.changed) == (True, True, Changed.UNKNOWN)
+    assert found.evidence.endswith("; 35 posts since 2026-01-01")
+
+
+def test_the_past_of_a_thread_that_was_learned_from_is_not_told_again() -> None:
+    """More was said since the last visit than one visit reads; that there was a change is known by now."""
+    found = gone_on(walked(range(3, 7), 9), walked(range(6, 10), 9), n_changes=1).visit
+    assert (found.changed, found.moments, found.since_at, found.teaches) == (
+        Changed.UNKNOWN,
+        (),
+        SINCE,
+        False,
+    )
+
+
+def test_what_was_said_since_is_new_on_whichever_page_it_is() -> None:
+    said_at = datetime(2026, 1, 1, 0, 36, tzinfo=UTC).timestamp()  # before it, there are 37 posts
+    found = gone_on(walked(range(3, 7), 9), walked(range(6, 10), 9), since_at=said_at, n_changes=1).visit
+    assert found.changed is Changed.YES
+    assert found.evidence.startswith("11 new posts, 4 older posts: +")
+    assert found.moments[0] > said_at - 120.0
+    assert found.moments[-1] == said_at + 8 * 60.0
+
+
+def test_of_a_thread_that_was_not_read_in_full_the_first_visit_says_so() -> None:
+    times = {n: [NOW - (50 - 10 * n - i) * DAY_S for i in range(3)] for n in (1, 4)}
+    media_type, body = threads.bundled([leaf(number, some) for number, some in times.items()])
+    found = looked(body, media_type=media_type).visit
+    assert found.evidence == "the first copy; 4 pages, of which the last have 3 posts since 2027-01-05"
 
 
 def test_of_very_many_posts_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
-from math import inf, isnan
+from math import inf, isnan, nan
 
 from recrawl.detect import records
 from recrawl.detect.masks import Masks
@@ -30,6 +30,7 @@ class Threadful:
     header: tuple[str, ...]
     masks: Masks
     asked_for: bool = True
+    at: float = nan  # when they were fetched
 
     @cached_property
     def posts(self) -> dict[str, Post]:
@@ -55,6 +56,7 @@ class News:
     new: tuple[Post, ...]  # in order of time
     edited: tuple[tuple[Post, Post], ...]
     gone: tuple[Post, ...]
+    older: tuple[Post, ...]  # there before, on pages that the earlier look had not come to; in order of time
 
     def __bool__(self) -> bool:
         return bool(self.new or self.edited or self.gone)
@@ -68,9 +70,23 @@ def news(before: Threadful, after: Threadful) -> News:
         for key, post in after.posts.items()
         if key in before.posts and after.rows[key] != before.rows[key]
     ]
-    new = [post for post in _unseen(before, after) if post.key not in met]
+    unseen = [post for post in _unseen(before, after) if post.key not in met]
+    waiting = _waiting(before, after)
+    new, older = (
+        tuple(sorted((post for post in unseen if (post.key in waiting) is late), key=_at))
+        for late in (False, True)
+    )
     gone = [post for post in _missing(before, after) if post.key not in renamed]
-    return News(new=tuple(sorted(new, key=_at)), edited=tuple(edited), gone=tuple(gone))
+    return News(new=new, edited=tuple(edited), gone=tuple(gone), older=older)
+
+
+def _waiting(before: Threadful, after: Threadful) -> set[str]:
+    """Posts that were there at the earlier look, on pages that it led on to and did not come to."""
+    if not before.leaves or not before.leaves[-1].next_url:
+        return set()
+    known = {leaf.url for leaf in before.leaves}
+    further = (leaf for leaf in after.leaves if leaf.url not in known)
+    return {post.key for leaf in further for post in leaf.posts if post.at < before.at - _APART_S}
 
 
 def _renamed(before: Threadful, after: Threadful) -> dict[str, str]:
@@ -153,7 +169,8 @@ def told(before: Threadful, after: Threadful, found: News, style: Style) -> Diff
         for old, post in found.edited
     ]
     gone = [style.removed + _shown(post, style) for post in found.gone]
-    lines = [*new, *edited, *gone]
+    older = [style.added + _shown(post, style) for post in found.older]
+    lines = [*new, *edited, *gone, *older]
     n_both = len(before.posts) + len(after.posts)
     n_differing = len(found.new) + len(found.gone) + 2 * len(found.edited)
     return Differences(
@@ -161,6 +178,7 @@ def told(before: Threadful, after: Threadful, found: News, style: Style) -> Diff
             *_number(len(found.new), "new post" if len(found.new) == 1 else "new posts"),
             *_number(len(found.edited), "edited"),
             *_number(len(found.gone), "gone"),
+            *_number(len(found.older), "older post" if len(found.older) == 1 else "older posts"),
         ),
         magnitude=min(1.0, n_differing / max(n_both, 1)),
         lines=tuple(lines[: style.n_lines]),

@@ -33,7 +33,8 @@ class Thread(Spoken):
 def read(snapshot: Snapshot) -> Threadful:
     header, asked_for = _counting(snapshot.lens)
     found = threads.pages(bytes(snapshot.body), snapshot.media_type, snapshot.charset, snapshot.url)
-    return Threadful(threads.leaves(found, snapshot.at), header, Masks(snapshot.lens.masks), asked_for)
+    leaves = threads.leaves(found, snapshot.at)
+    return Threadful(leaves, header, Masks(snapshot.lens.masks), asked_for, snapshot.at)
 
 
 def _counting(lens: Lens) -> tuple[tuple[str, ...], bool]:
@@ -76,10 +77,17 @@ def judged(before: Threadful, after: Threadful) -> Verdict:
     if before.posts and not after.posts:
         return Verdict(changed=Changed.UNKNOWN, evidence="no posts are found in the new copy")
     found = news(before, after)
-    if not found:
+    if not found and not found.older:
         return Verdict(changed=Changed.NO, evidence="nobody has said anything new")
     said = told(before, after, found, BRIEF)
-    return Verdict(changed=Changed.YES, magnitude=said.magnitude, evidence=said.sentence(), posts=found.new)
+    return Verdict(
+        # That there was more to read than could be read at once is no change.
+        changed=Changed.YES if found else Changed.UNKNOWN,
+        magnitude=said.magnitude if found else 0.0,
+        evidence=said.sentence(),
+        posts=found.new,
+        older=found.older,
+    )
 
 
 def n_posts(read: Threadful) -> int:

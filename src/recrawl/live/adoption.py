@@ -223,7 +223,8 @@ class Adopter:
             versions = self._ground.archived(fetch, judgement, held)
             findings.append(_finding(past.lease(standing), fetch, judgement, versions))
             standing = stepped(findings[-1])
-        told, restated = None, ()
+        told = None
+        restated: tuple[Visit, ...] = ()
         if past.gap < len(past.spans):
             recorded = list(self._loop.store.visits(past.resource.id))
             restated = _restated(recorded, [finding.visit for finding in findings])

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from math import inf, isnan, nextafter
+from math import inf, isnan, nan, nextafter
 
 from recrawl.contracts import Detector
 from recrawl.detect import thread
@@ -32,13 +32,29 @@ def with_past(visit: Visit, detector: Detector, after: Snapshot, fetch: Fetch) -
     """A first visit, with the moments of all posts that are shown: a thread has a past to learn from."""
     if detector.name != "thread" or fetch.failure is not None:
         return visit
-    found = shared().run(_shown, replace(after, memo=None))
-    moments = () if isinstance(found, ParseFailed) else _moments(found, visit.since_at, visit.at)
+    return _past(visit, after)
+
+
+def with_rest(visit: Visit, earlier: Snapshot, after: Snapshot, fetch: Fetch) -> Visit:
+    """The visit that came to the end of a thread which the first one did not read to its end: the past is
+    learned now, as far as this visit and the one before it have read it. As at a first visit, there is
+    nothing that it goes on from."""
+    if fetch.failure is not None:
+        return visit
+    whole = _past(replace(visit, since_at=nan), earlier, after)
+    return whole if whole.moments else visit
+
+
+def _past(visit: Visit, *snapshots: Snapshot) -> Visit:
+    found = shared().run(_shown, *(replace(one, memo=None) for one in snapshots))
+    posts, n_pages = ((), 0) if isinstance(found, ParseFailed) else found
+    moments = _moments(posts, visit.since_at, visit.at)
     if not moments:
         return visit
+    pages = f"{n_pages:,} pages, of which the last have " if n_pages else ""
     n = f"{len(moments):,} {'post' if len(moments) == 1 else 'posts'}"
     since = f"since {datetime.fromtimestamp(moments[0], UTC):%Y-%m-%d}"
-    return replace(visit, moments=moments, evidence=f"{visit.evidence}; {n} {since}")
+    return replace(visit, moments=moments, evidence=f"{visit.evidence}; {pages}{n} {since}")
 
 
 def _moments(posts: Sequence[Post], since_at: float, at: float) -> tuple[float, ...]:
@@ -58,17 +74,18 @@ def _settled(posts: Sequence[Post], known: Sequence[float]) -> bool:
     return rising and posts[-1].at == known[-1]
 
 
-def _shown(snapshot: Snapshot) -> tuple[Post, ...]:
+def _shown(*snapshots: Snapshot) -> tuple[tuple[Post, ...], int]:
     """The posts of those pages that follow on each other up to the last one: of pages that were left out in
     between nobody knows when they were written. None where those before it say later things: then what is the
-    newest was not looked at."""
-    leaves = thread.read(snapshot).leaves
+    newest was not looked at. And how many pages there are, where some were left out."""
+    read = [leaf for snapshot in snapshots for leaf in thread.read(snapshot).leaves]
+    leaves = list({leaf.url: leaf for leaf in read}.values())  # a page that was read twice, as it is now
     breaks = [i for i, (before, leaf) in enumerate(pairwise(leaves), 1) if not _follows(before, leaf)]
     last = breaks[-1] if breaks else 0
     posts = {post.key: post for leaf in leaves[last:] for post in leaf.posts}
     if _newest_at(post for leaf in leaves[:last] for post in leaf.posts) > _newest_at(posts.values()):
-        return ()
-    return tuple(posts.values())
+        return (), 0
+    return tuple(posts.values()), leaves[-1].number if last else 0
 
 
 def _follows(before: Leaf, leaf: Leaf) -> bool:

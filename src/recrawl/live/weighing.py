@@ -18,7 +18,7 @@ from recrawl.detect.text import count_outside
 from recrawl.errors import ArchiveError
 from recrawl.live import wording
 from recrawl.live.bench import Bench, Judgement, named, plain
-from recrawl.live.moments import timed, with_past
+from recrawl.live.moments import timed, with_past, with_rest
 from recrawl.live.snapshots import snapshot_of, version_of
 from recrawl.live.tellings import may_tell, tells
 from recrawl.live.wording import told
@@ -154,7 +154,7 @@ def _compared(
 ) -> Judgement:
     assert case.before is not None  # noqa: S101 - there is an earlier copy
     verdict = _verdict(case, earlier, after, version, noise)
-    if verdict.changed is Changed.UNKNOWN:
+    if verdict.changed is Changed.UNKNOWN and not verdict.older:
         if case.lease.standing.n_failures >= N_TRIES:
             # Whether it changed nobody will ever know; what comes next can be held against this one.
             visit = replace(case.visit, evidence=f"{verdict.evidence}; this copy takes its place")
@@ -186,7 +186,8 @@ def _compared(
             version, detector=named(case.detector, lens), fingerprint=case.detector.fingerprint(after)
         )
         verdict = _verdict(case, earlier, after, version, noise)
-        if verdict.changed is Changed.UNKNOWN or not version.fingerprint:
+        unknown = verdict.changed is Changed.UNKNOWN and not verdict.older
+        if unknown or not version.fingerprint:
             return _unread(case.visit, version, noise, verdict.evidence)
         if verdict.changed is Changed.NO:
             return _unchanged(case, verdict, earlier, after, version, noise)
@@ -203,6 +204,8 @@ def _compared(
     noise = replace(turns.settled(noise, was, version.fingerprint), alias="")
     verdict, bag = tested(verdict, case.lease.base, earlier, after, version, case.detector)
     visit = timed(told(case.visit, verdict), verdict.posts, case.fetch)
+    if verdict.older and not case.lease.standing.n_changes and isinstance(earlier, Snapshot):
+        visit = with_rest(visit, earlier, after, case.fetch)
     return Judgement(
         visit=visit,
         version=version,
@@ -262,6 +265,8 @@ def _verdict(
             evidence=earlier,
         )
     verdict = case.detector.compare(earlier, after)
+    if verdict.older:
+        return verdict
     if verdict.changed is Changed.UNKNOWN and before.detector == version.detector:
         return replace(verdict, changed=Changed.YES, magnitude=1.0)  # as the fingerprints say
     if verdict.changed is Changed.UNKNOWN and plain(before.detector) != case.detector.name:

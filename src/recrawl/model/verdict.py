@@ -49,3 +49,4 @@ class Verdict:
     significant: bool | None = None
     evidence: str = ""
     posts: tuple[Post, ...] = ()  # of a thread: those that are new, in order of time
+    older: tuple[Post, ...] = ()  # and those that were there before, on pages that nobody had come to

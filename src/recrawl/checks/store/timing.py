@@ -130,7 +130,7 @@ def check_what_others_tell_of_now_is_not_told_twice(make: MakeStore) -> None:
         whole = replace(came, visits=visits, restated=(restated,))
         assert store.adopt([whole], now=T0 + 60.0) == [True]
         assert [visit.moments for visit in store.visits(1)] == [PAST[-1:], PAST[:-1]]
-        assert [visit.evidence for visit in store.visits(1)][0] == first.evidence
+        assert next(visit.evidence for visit in store.visits(1)) == first.evidence
         (seen,) = store.told()
         assert seen.changed.sum() == len(PAST) - 2  # each page of moments begins with its first
         assert store.heard(0, 100)[0].changed.sum() == len(PAST) - 2
