@@ -25,7 +25,7 @@ from recrawl.urls import canonical
 # -- patterns ------------------------------------------------------------------------------------------------
 
 # Where fetched text is read.
-ROOMS = ("observe", "detect", "parse", "live", "urls", "app.sources", "app.versions")
+ROOMS = ("observe", "detect", "parse", "notify", "live", "urls", "app.sources", "app.versions")
 # These are quadratic, and never see more than so much.
 BOUNDED = {"recrawl.parse.charset._META": 1024, "recrawl.parse.charset._COMMENT": 1024}
 # These are only ever matched at the beginning of a line or a text; to search for them would be quadratic.

@@ -21,7 +21,8 @@ from recrawl.model import Fetch, Outcome, Request, Version
 from recrawl.remember.warc import WarcArchive
 
 CANARIES = {
-    kind: f"canary{kind}7f3a" for kind in ("header", "cookie", "password", "bearer", "proxy", "login")
+    kind: f"canary{kind}7f3a"
+    for kind in ("header", "cookie", "password", "bearer", "proxy", "login", "hook", "signing", "service")
 }
 PAGE = b"<html><title>Members</title><p>Only for members.</p></html>"
 # What a secret may look like on its way: as it is, or as part of a login.
@@ -37,6 +38,7 @@ class Door:
     """A server that notes what each host was asked with; it is a proxy too, which lets nobody through TLS."""
 
     port: int = 0
+    page: bytes = PAGE
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)  # host, request line, headers
 
     def url(self, label: str, scheme: str = "http") -> str:
@@ -65,6 +67,11 @@ def door() -> Iterator[Door]:
             else:
                 self.answer(200)
 
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            here.asked.append(("told", self.requestline, dict(self.headers.items())))
+            self.answer(500)
+
         def do_CONNECT(self) -> None:
             here.asked.append(("tunnel", self.requestline, dict(self.headers.items())))
             self.answer(407, **{"Proxy-Authenticate": "Basic"})
@@ -73,9 +80,9 @@ def door() -> Iterator[Door]:
             self.send_response(status)
             for name, value in {"Content-Type": "text/html", **headers}.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(PAGE)))
+            self.send_header("Content-Length", str(len(here.page)))
             self.end_headers()
-            self.wfile.write(PAGE)
+            self.wfile.write(here.page)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -149,6 +156,21 @@ def kept(cli: Cli, door: Door) -> dict[str, str]:
     return urls
 
 
+def noticed(cli: Cli, door: Door) -> None:
+    """Whoever is told, at addresses that carry keys; one cannot be reached, the others refuse everything."""
+    hook = f"http://ada:{CANARIES['hook']}@127.0.0.1:{door.port}/{CANARIES['hook']}?key={CANARIES['hook']}"
+    service = f"json://ada:{CANARIES['service']}@127.0.0.1:{door.port}/{CANARIES['service']}"
+    given = ("--allow-private", "--stdin")
+    cli("notify", "add", "hook", "--sign", *given, text=f"{hook}\n{CANARIES['signing']}-and-longer\n")
+    cli("notify", "add", "service", *given, text=f"{service}\n")
+    cli("notify", "add", "closed", *given, text=f"http://127.0.0.1:1/{CANARIES['hook']}\n")
+    cli("notify", "add", "unnamed", *given, text=f"http://[::1/{CANARIES['hook']}\n", code=2)
+    cli("notify", "add", "unknown", *given, text=f"nothing://{CANARIES['service']}\n", code=2)
+    for name in ("hook", "service", "closed"):
+        cli("notify", "test", name, code=1)
+        cli("notify", "test", name, "--json", code=1)
+
+
 def arrived(door: Door) -> Mapping[str, list[bool]]:
     """Whether each kind of secret came to the host that it is for, request by request."""
 
@@ -180,6 +202,8 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
         "status",
         "config",
         "access list",
+        "notify list",
+        "notify log",
         "moved",
         "verify",
         "doctor",
@@ -224,6 +248,7 @@ def ask_everything(cli: Cli, urls: Mapping[str, str], folder: Path) -> None:
     cli("resume", "--tag", "members")
 
 
+@pytest.mark.timeout(900)  # every command there is
 def test_a_secret_is_in_no_file_and_no_output_but_its_own(cli: Cli, door: Door, tmp_path: Path) -> None:
     urls = kept(cli, door)
     out = tmp_path / "out"
@@ -231,8 +256,13 @@ def test_a_secret_is_in_no_file_and_no_output_but_its_own(cli: Cli, door: Door, 
     cli("visit", urls["tunnel"], code=1)
     cli("visit", urls["nobody"], "--json", code=1)
     cli("run", "--once", "--json")
+    noticed(cli, door)
+    door.page = PAGE.replace(b"members", b"those who pay, and nobody else at all")
     cli("visit", urls["moves"])
     cli("visit", urls["header"], "--json")
+    cli("run", "--once")  # which tells of it, in vain
+    assert {"POST /" in line for host, line, _ in door.asked if host == "told"} == {True}
+    assert len([host for host, *_ in door.asked if host == "told"]) >= 6  # samples, and news
     came = arrived(door)
     assert all(came.values()), came
     assert all(map(all, came.values())), came
@@ -251,8 +281,9 @@ def test_a_secret_is_in_no_file_and_no_output_but_its_own(cli: Cli, door: Door, 
     }  # which serve what was looked through here
     assert [text for text in cli.printed if any(mark.decode() in text for mark in DISGUISES)] == []
     assert traces(out) == set()
-    assert traces(cli.home) == {"secrets.json"}
-    assert stat.S_IMODE((cli.home / "secrets.json").stat().st_mode) == 0o600
+    assert traces(cli.home) == {"secrets.json", "notices.json"}
+    for name in ("secrets.json", "notices.json"):
+        assert stat.S_IMODE((cli.home / name).stat().st_mode) == 0o600
     names = {path.suffix for path in cli.home.rglob("*") if path.is_file()}
     assert {".json", ".sqlite", ".gz"} <= names  # there was something to look through
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
 import time
 from base64 import b64decode, b64encode
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown import markdown  # type: ignore[import-untyped]
@@ -100,7 +103,7 @@ def test_a_message_says_what_changed_where_and_when() -> None:
         "2 words added",
         "Significant.",
         "Seen 2026-05-28 20:26 UTC (the look before: 2026-05-28 19:26 UTC).",
-        "Kept as version 4, after version 3.",
+        "Kept as version 4, after version 3; `recrawl diff` shows all of it.",
         "+Sold out",
         "-In stock",
         "… and 5 more lines came or went.",
@@ -192,6 +195,18 @@ def test_whoever_has_the_secret_can_check_a_signature() -> None:
         with pytest.raises(BadSettingError) as refused:
             signed(weak, "id1", NOW, b"")
         assert weak.removeprefix("whsec_") not in str(refused.value)
+
+
+def test_the_check_that_the_documentation_gives_takes_what_is_ours_and_nothing_else() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "be-told.md").read_text("utf-8")
+    known: dict[str, Any] = {"base64": base64, "hmac": hmac}
+    exec(page.partition("```python\n")[2].partition("```")[0], known)  # noqa: S102  # what readers will copy
+    ours, key = known["ours"], b"0123456789abcdef"
+    headers = dict(signed(key.decode(), "id1", NOW, b"{}"))
+    assert ours(headers, b"{}", key, NOW + 10.0)
+    assert not ours(headers, b"[]", key, NOW + 10.0)
+    assert not ours(headers, b"{}", b"another key of 16", NOW + 10.0)
+    assert not ours(headers, b"{}", key, NOW + 3_600.0)
 
 
 def test_an_address_that_cannot_be_used_is_refused_and_not_quoted() -> None:

@@ -257,4 +257,4 @@ def log(
 def _result(row: dict[str, object]) -> str:
     if row["delivered"]:
         return "delivered"
-    return f"{'given up' if row['given_up'] else 'tried again later'}: {row['why']}"
+    return f"{'given up' if row['given_up'] else 'failed, to be tried again'}: {row['why']}"

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from recrawl import __version__
 from recrawl.errors import BadSettingError
 from recrawl.notify.forms import Form, body
 from recrawl.notify.letter import Letter, subject
@@ -106,7 +107,9 @@ def _service(url: str) -> Any:
 
     logger = logging.getLogger("apprise")
     logger.handlers, logger.propagate = [_answers], False
-    asset = apprise.AppriseAsset(app_id="recrawl", app_desc="recrawl", async_mode=False, secure_logging=True)
+    asset = apprise.AppriseAsset(
+        app_id=f"recrawl/{__version__}", app_desc="recrawl", async_mode=False, secure_logging=True
+    )
     return apprise.Apprise.instantiate(url, asset=asset, suppress_exceptions=True)
 
 

@@ -107,7 +107,8 @@ def facts(item: Item) -> list[str]:
     since = "" if isnan(news.since_at) else f" (the look before: {moment(news.since_at)})"
     said.append(f"Seen {moment(news.at)}{'' if news.what is What.SILENT else since}.")
     if item.version is not None and item.before is not None:
-        said.append(f"Kept as version {item.version}, after version {item.before}.")
+        kept = f"Kept as version {item.version}, after version {item.before}"
+        said.append(f"{kept}; `recrawl diff` shows all of it.")
     elif item.version is not None:
         said.append(f"Kept as version {item.version}.")
     return said
