@@ -16,10 +16,9 @@ from recrawl.app.chances import Chances, chances
 from recrawl.app.config import Config
 from recrawl.app.relearning import relearn
 from recrawl.app.roll import Order, State, Wanted, found, lines
-from recrawl.app.watchlist import Choice, chosen, label, numbered, say
+from recrawl.app.watchlist import Choice, chosen, label, say
 from recrawl.checks.store.samples import T0, completion, lease_of, new, plans, version
 from recrawl.contracts import Store
-from recrawl.errors import NotWatchedError
 from recrawl.live.clock import FastClock
 from recrawl.model import DAY_S, Changed, Kind, Outcome, Settings
 from recrawl.remember.memory import MemoryStore
@@ -148,6 +147,4 @@ def test_numbers_are_a_choice(store: Store) -> None:
     assert say(store, these, Settings(weight=3.0), NOW) == 2
     assert label(store, these, ("late",), (), NOW) == 2
     assert store.numbers(tag="late").tolist() == [1, 3]
-    assert numbered(store, 3).effective.weight == 3.0
-    with pytest.raises(NotWatchedError, match="number 99"):
-        numbered(store, 99)
+    assert [resource.effective.weight for resource, _, _ in store.these([1, 2, 3])] == [3.0, 1.0, 3.0]

@@ -210,12 +210,6 @@ def watched(store: Store, url: str) -> Resource:
     return resource
 
 
-def numbered(store: Store, resource_id: int) -> Resource:
-    for resource, _, _ in store.these([resource_id]):
-        return resource
-    raise NotWatchedError(f"No watched resource has the number {resource_id}; it may have been removed.")
-
-
 def url_of(store: Store, resource_id: int) -> str:
     """Empty where no watched resource has that number."""
     found = store.resources(after=resource_id - 1, limit=1)

@@ -1,7 +1,8 @@
 """A process of its own for slow questions, so that pages come while it thinks.
 
 It keeps its house open between questions. Whoever asks what was asked a moment ago has the same answer, and
-several who ask the same at once wait for one.
+several who ask the same at once wait for one. Who would rather have an answer that is a little late than wait
+has the last one, while it is worked out anew.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class StillWorkingError(RecrawlError):
 @dataclass(slots=True)
 class _Answer:
     future: asyncio.Future[Any]
-    until_s: float = inf  # on the stopwatch: so long it is kept
+    before: asyncio.Future[Any] | None = None  # the last one, which may be given out until this is there
+    until_s: float = inf  # on the stopwatch: so long it is kept …
+    late_s: float = 0.0  # … and so much longer for whoever would rather not wait
 
 
 class BackRoom:
@@ -48,29 +51,41 @@ class BackRoom:
         self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
 
     async def ask(
-        self, question: Question[T], *args: object, deadline_s: float = 5.0, keep_s: float = 30.0
+        self,
+        question: Question[T],
+        *args: object,
+        deadline_s: float = 5.0,
+        keep_s: float = 30.0,
+        late_s: float = 0.0,
     ) -> T:
         """Within the deadline, or `StillWorkingError`: it is gone on with, and kept for who asks again."""
         key = (question.__module__, question.__qualname__, *args)
-        answer = self._answers.get(key)
+        known = answer = self._answers.get(key)
         if answer is None or answer.until_s < stopwatch():
             answer = self._answers[key] = _Answer(asyncio.ensure_future(self._asked(question, args)))
-            answer.future.add_done_callback(lambda done: self._settle(key, done, keep_s))
+            if known is not None and stopwatch() < known.until_s + known.late_s:
+                answer.before = known.future
+            answer.future.add_done_callback(lambda done: self._settle(key, done, keep_s, late_s))
         self._answers.move_to_end(key)
+        if answer.before is not None and not answer.future.done():
+            last: T = answer.before.result()
+            return last
         try:
             return await asyncio.wait_for(asyncio.shield(answer.future), deadline_s)
         except TimeoutError:
             raise StillWorkingError from None
 
-    def _settle(self, key: tuple[object, ...], done: asyncio.Future[Any], keep_s: float) -> None:
+    def _settle(
+        self, key: tuple[object, ...], done: asyncio.Future[Any], keep_s: float, late_s: float
+    ) -> None:
         answer = self._answers.get(key)
         if answer is None or answer.future is not done:
             return
         if done.cancelled() or done.exception() is not None:
             del self._answers[key]  # asked again, it may go well
             return
-        answer.until_s = stopwatch() + keep_s
-        over = [known for known, one in self._answers.items() if one.until_s < stopwatch()]
+        answer.until_s, answer.late_s, answer.before = stopwatch() + keep_s, late_s, None
+        over = [known for known, one in self._answers.items() if one.until_s + one.late_s < stopwatch()]
         for known in over + list(self._answers)[: max(len(self._answers) - len(over) - N_KEPT, 0)]:
             if (old := self._answers.get(known)) is not None and old.future.done():
                 del self._answers[known]

@@ -15,6 +15,7 @@ from recrawl.app.build import House
 from recrawl.live.clock import FastClock, WallClock
 from recrawl.web.face.backroom import BackRoom
 from recrawl.web.face.gate import Guest, local_path
+from recrawl.web.face.intake import Intakes
 from recrawl.web.face.rooms import Rooms
 from recrawl.web.face.shell import Shell
 
@@ -36,6 +37,7 @@ class Desk:
         self._threads = ThreadPoolExecutor(N_THREADS, "recrawl-face")
         self._quick, self._long = BackRoom(home, clock), BackRoom(home, clock)
         self.shell = Shell(self._clock.now)
+        self.intakes = Intakes(home, self._clock)
         self.home = home
 
     def now(self) -> float:
@@ -55,12 +57,14 @@ class Desk:
         *args: object,
         deadline_s: float = 5.0,
         keep_s: float = 30.0,
+        late_s: float = 0.0,
         long: bool = False,
     ) -> T:
         """In another process, `question(house, *args)`: for what takes tenths of seconds and more; what takes
-        minutes is `long`, and keeps nothing else waiting. Arguments and answer must be picklable."""
+        minutes is `long`, and keeps nothing else waiting. An answer is kept for `keep_s`, and given out for
+        `late_s` longer while it is worked out anew. Arguments and answer must be picklable."""
         room = self._long if long else self._quick
-        return await room.ask(question, *args, deadline_s=deadline_s, keep_s=keep_s)
+        return await room.ask(question, *args, deadline_s=deadline_s, keep_s=keep_s, late_s=late_s)
 
     def changed(self) -> None:
         """Something was changed here: what was worked out before may no longer hold."""
@@ -89,6 +93,7 @@ class Desk:
         return answer
 
     def close(self) -> None:
+        self.intakes.close()
         self._quick.close()
         self._long.close()
         self._threads.shutdown(cancel_futures=True)

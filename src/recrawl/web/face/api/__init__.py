@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from recrawl.web.face.api import changes, hosts, notices, overview, plans, resource
+from recrawl.web.face.api import changes, hosts, notices, overview, plans, resource, resources
 
 
 class Problem(BaseModel):
@@ -31,5 +31,6 @@ API: tuple[APIRouter, ...] = (
     hosts.router,
     plans.router,
     notices.router,
+    resources.router,  # before those of one resource, which take any word for a number
     resource.router,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from recrawl.web.face.pages import (
+    add,
     api,
     changes,
     health,
@@ -14,6 +15,7 @@ from recrawl.web.face.pages import (
     plan,
     resource,
     resource_deeds,
+    resources,
 )
 
 PAGES: tuple[APIRouter, ...] = (
@@ -23,6 +25,8 @@ PAGES: tuple[APIRouter, ...] = (
     health.router,
     plan.router,
     notices.router,
+    resources.router,  # before those of one resource, which take any word for a number
+    add.router,
     resource.router,
     resource_deeds.router,
     api.router,

@@ -1,0 +1,181 @@
+"""Resources: all that is watched, a page at a time; and the same said of several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Annotated
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Depends, Form, Query, Request
+from starlette.responses import HTMLResponse, Response
+
+from recrawl.app.roll import DOWN, STRIP_S, Line, Order, State, Wanted
+from recrawl.app.several import MOST, Wish, done, names
+from recrawl.errors import BadInputError
+from recrawl.model import Kind
+from recrawl.web.face import rolls
+from recrawl.web.face.desk import Desk, desk_of
+from recrawl.web.face.draw.strip import strip
+from recrawl.web.face.shell import path
+
+router = APIRouter()
+Asked = Annotated[Desk, Depends(desk_of)]
+Word = Annotated[str, Query(max_length=500)]
+Text = Annotated[str, Form(max_length=500)]
+N_ON_PAGE = 50
+N_TAGS = 200  # offered while one types
+STATES = {
+    State.DUE: "due now",
+    State.FAILING: "last visit failed",
+    State.SILENT: "silent for too long",
+    State.UNSEEN: "never seen",
+    State.GONE: "gone",
+    State.PAUSED: "paused",
+}
+COLUMNS = (
+    (Order.URL, "Resource", ""),
+    (None, "Visits of 90 days", ""),
+    (Order.NEXT, "Next visit", ""),
+    (Order.RATE, "Changes a day", "n"),
+    (Order.CHANGED, "Last change", ""),
+    (Order.CHANCE, "Changed by now", "n"),
+)
+
+
+def wanted_by(
+    text: Word = "",
+    tag: Word = "",
+    host: Word = "",
+    kind: Word = "",
+    state: Word = "",
+    sort: Word = "",
+    down: Word = "",
+) -> Wanted:
+    """Of a form: what is empty is not said."""
+    try:
+        order = Order(sort or Order.NEXT)
+        return Wanted(
+            text=text.strip(),
+            tag=tag.strip(),
+            host=host.strip(),
+            kind=Kind(kind) if kind else None,
+            state=State(state) if state else None,
+            order=order,
+            down=down == "1" if down else order in DOWN,
+        )
+    except ValueError as problem:
+        raise BadInputError(f"There is no such list ({problem}); begin with the whole one.") from None
+
+
+def query(wanted: Wanted, **other: object) -> dict[str, object]:
+    """What leads to this list, with some of it otherwise."""
+    said: dict[str, object] = {
+        "text": wanted.text,
+        "tag": wanted.tag,
+        "host": wanted.host,
+        "kind": wanted.kind and wanted.kind.value,
+        "state": wanted.state and wanted.state.value,
+        "sort": wanted.order.value if wanted.order is not Order.NEXT else None,
+        "down": None if wanted.down == (wanted.order in DOWN) else int(wanted.down),
+    } | other
+    return {name: str(value) for name, value in said.items() if value not in (None, "")}
+
+
+@router.get("/resources")
+async def page(
+    request: Request,
+    desk: Asked,
+    wanted: Annotated[Wanted, Depends(wanted_by)],
+    page: Annotated[int, Query(ge=1, le=10**6)] = 1,
+    wait: bool = False,
+) -> HTMLResponse:
+    found = await rolls.listed(desk, wanted, page, N_ON_PAGE, wait=wait)
+    tags = await desk.ask(lambda house: house.store.tags())
+    now = desk.now()
+
+    def there(**other: object) -> str:
+        return path("resources", **query(wanted, **other))
+
+    return desk.page(
+        request,
+        "resources.html",
+        block="part",
+        wanted=wanted,
+        found=found,
+        rows=[(line, strip(line.looked, now - STRIP_S, now), badges(line, now)) for line in found.lines],
+        tags=sorted(tags, key=lambda tag: (-tags[tag], tag))[:N_TAGS],
+        kinds=list(Kind),
+        states=STATES,
+        columns=[(_sorted(wanted, order), name, css) for order, name, css in COLUMNS],
+        there=there,
+        pages=_pages(found, there),
+        most=MOST,
+    )
+
+
+def _sorted(wanted: Wanted, order: Order | None) -> tuple[str, str] | None:
+    """Where a column's name leads, and how it is sorted now; None: by this nobody can sort."""
+    if order is None:
+        return None
+    if order is not wanted.order:
+        return path("resources", **query(wanted, sort=order.value, down=None)), "none"
+    turned = path("resources", **query(wanted, down=int(not wanted.down)))
+    return turned, "descending" if wanted.down else "ascending"
+
+
+def _pages(found: rolls.Listed, there: Callable[..., str]) -> list[tuple[str, str]]:
+    """The first, the last, and those around this one."""
+    near = {1, found.n_pages, *range(found.page - 2, found.page + 3)}
+    shown = sorted(number for number in near if 1 <= number <= found.n_pages)
+    return [(f"{number:,}", "" if number == found.page else there(page=number)) for number in shown]
+
+
+def badges(line: Line, now: float) -> list[tuple[str, str]]:
+    """What is to be noticed of one, each with its tone."""
+    standing, version = line.standing, line.standing.version
+    said = [
+        (line.resource.effective.paused, "paused", "quiet"),
+        (bool(version and version.gone), "gone", "bad"),
+        (standing.n_failures > 0, f"failed {standing.n_failures}×", "bad"),
+        (standing.n_informative == 0, "never seen", "quiet"),
+        (isfinite(standing.told_at), "said to have changed", "news"),
+        (not line.resource.effective.paused and standing.due_at <= now, "due", "warn"),
+    ]
+    return [(text, tone) for holds, text, tone in said if holds]
+
+
+@router.post("/resources/several")
+async def several(
+    request: Request,
+    desk: Asked,
+    do: Text = "",
+    one: Annotated[list[int] | None, Form(max_length=N_ON_PAGE)] = None,
+    these: Annotated[str, Form(max_length=200_000)] = "",
+    everything: Annotated[bool, Form()] = False,
+    query: Annotated[str, Form(max_length=4_000)] = "",
+    tag: Text = "",
+    weight: Text = "",
+    min_gap: Text = "",
+    max_gap: Text = "",
+    sure: Annotated[bool, Form()] = False,
+) -> Response:
+    """To the chosen ones, or all that the list has, whatever was chosen to be done."""
+    if everything and not these:
+        ids = (await rolls.numbers(desk, _wanted(query))).tolist()
+    else:
+        ids = [*(one or ()), *(int(word) for word in these.split(",") if word.isdecimal())]
+    if not ids:
+        raise BadInputError("Nothing is chosen; tick the resources that are meant.")
+    if do == "remove" and not sure:
+        some = await desk.ask(names, ids[:20])
+        return desk.page(request, "resources_remove.html", ids=ids, names=some, query=query)
+    wish = Wish(do=do, tag=tag, weight=weight, min_gap=min_gap, max_gap=max_gap)
+    told = await desk.ask(done, tuple(ids), wish)
+    return desk.seen(f"/resources?{query}" if query else "/resources", told)
+
+
+def _wanted(text: str) -> Wanted:
+    """The list that this query leads to."""
+    known = wanted_by.__annotations__
+    return wanted_by(**{name: said for name, said in parse_qsl(text) if name in known and name != "return"})

@@ -1,0 +1,188 @@
+"""The list of all that is watched, and what is done to several at once: as a person and as a program."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+from tests.web.conftest import Served
+
+from recrawl.model import Scope, ScopeKind, Settings
+
+ROW = re.compile(r'name="one" value="(\d+)"')
+
+
+def ids(answer: httpx.Response) -> list[int]:
+    assert answer.status_code == 200, answer.text
+    return [int(number) for number in ROW.findall(answer.text)]
+
+
+def listed(client: httpx.Client, **query: object) -> dict[str, Any]:
+    answer = client.get("/api/v1/resources", params=query)  # type: ignore[arg-type]
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_pages_and_programs_see_the_same_list(year: Served) -> None:
+    with year.client() as client:
+        for query in (
+            {},
+            {"sort": "rate"},
+            {"sort": "url", "down": 1},
+            {"sort": "chance"},
+            {"text": "GAZETTE", "sort": "added"},
+            {"tag": "news", "page": 2},
+            {"host": "council.example", "sort": "changed"},
+            {"kind": "feed"},
+            {"state": "failing"},
+            {"state": "silent"},
+        ):
+            shown = ids(client.get("/resources", params=query))
+            found = listed(client, **query, limit=50)
+            assert shown == [row["id"] for row in found["resources"]], query
+            assert shown or "state" in query, query
+
+
+def test_every_page_of_a_list_together_is_the_list(year: Served) -> None:
+    with year.client() as client:
+        seen: list[int] = []
+        page, n_pages = 1, 2
+        while page <= n_pages:
+            found = listed(client, sort="url", page=page, limit=70)
+            n_pages = found["n_pages"]
+            seen += [row["id"] for row in found["resources"]]
+            page += 1
+        assert (len(seen), len(set(seen)), found["n_found"]) == (300, 300, 300)
+        urls = [row["url"] for row in listed(client, sort="url", limit=300)["resources"]]
+        assert urls == sorted(urls)
+        beyond = listed(client, page=99_999, limit=100)
+        assert (beyond["page"], len(beyond["resources"])) == (3, 100)
+
+
+def test_a_part_is_asked_for_alone(year: Served) -> None:
+    with year.client() as client:
+        part = client.get("/resources", params={"text": "gazette"}, headers={"X-Part": "1"})
+        assert part.text.lstrip().startswith("<form")
+        assert "<html" not in part.text
+        whole = client.get("/resources", params={"sort": "rate"})
+        assert whole.text.count('aria-sort="descending"') == 1
+        assert whole.text.count('class="strip"') == 50
+        assert len(whole.content) < 150_000
+
+
+@pytest.mark.parametrize("query", ["sort=colour", "kind=movie", "state=sad"])
+def test_a_list_that_is_not_there_is_refused(query: str, year: Served) -> None:
+    with year.client() as client:
+        assert client.get(f"/resources?{query}").status_code == 400
+        assert client.get(f"/api/v1/resources?{query}").status_code == 422
+        assert client.get("/api/v1/resources?limit=1001").status_code == 422
+
+
+def test_what_is_done_to_several_shows_at_once(year_copy: Served) -> None:
+    with year_copy.client() as client:
+
+        def do(**fields: object) -> str:
+            answer = client.post(
+                "/resources/several", data={"one": ["5", "7"], "query": "sort=url", **fields}
+            )
+            assert answer.status_code == 303, answer.text
+            assert answer.headers["location"] == "/resources?sort=url"
+            with year_copy.house() as house:
+                return str(
+                    [
+                        (r.effective.paused, r.effective.weight, r.tags)
+                        for r, _, _ in house.store.these([5, 7])
+                    ]
+                )
+
+        before = listed(client, state="paused")["n_found"]
+        do(do="pause")
+        assert listed(client, state="paused")["n_found"] == before + 2
+        do(do="resume")
+        assert listed(client, state="paused")["n_found"] == before
+        assert do(do="tag", tag="mine").count("'mine'") == 2
+        assert ids(client.get("/resources?tag=mine&sort=added&down=0")) == [5, 7]
+        assert do(do="untag", tag="mine").count("'mine'") == 0
+        assert do(do="set", weight="4.5", min_gap="2h").count("4.5") == 2
+        for wrong in (
+            {"do": "set"},
+            {"do": "set", "weight": "much"},
+            {"do": "set", "min_gap": "2d", "max_gap": "1d"},
+            {"do": "tag", "tag": " "},
+            {"do": "burn"},
+        ):
+            answer = client.post("/resources/several", data={"one": ["5"], **wrong})
+            assert answer.status_code == 400, wrong
+        assert client.post("/resources/several", data={"do": "pause"}).status_code == 400
+
+
+def test_all_of_a_list_are_meant_where_that_is_said(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        n = listed(client, tag="news")["n_found"]
+        assert n > 50
+        fields = {"do": "tag", "tag": "all-of-them", "everything": "1", "query": "tag=news&page=2"}
+        assert client.post("/resources/several", data=fields).status_code == 303
+        assert client.get("/api/v1/tags").json()["all-of-them"] == n
+
+
+def test_removing_is_asked_about_first(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        asked = client.post("/resources/several", data={"do": "remove", "one": ["3", "4"]})
+        assert asked.status_code == 200
+        assert "Remove 2 resources?" in asked.text
+        assert listed(client)["n_found"] == 300
+        (these,) = re.findall(r'name="these" value="([\d,]+)"', asked.text)
+        fields = {"do": "remove", "these": these, "sure": "1"}
+        assert client.post("/resources/several", data=fields).status_code == 303
+        assert listed(client)["n_found"] == 298
+        assert client.get("/api/v1/resources/3").status_code == 404
+
+
+def test_programs_say_the_same(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        one = client.get("/api/v1/resources/9").json()
+        assert one["id"] == 9
+        with year_copy.house() as house:
+            house.store.say(Scope(ScopeKind.HOST, one["host"]), Settings(paused=True), year_copy.clock.now())
+        said = {"weight": 2.0, "max_gap": "5d", "paused": False, "add_tags": ["x"], "kind": "json"}
+        after = client.patch("/api/v1/resources/9", json=said).json()
+        assert (after["weight"], after["max_gap_s"], after["kind"]) == (2.0, 5 * 86_400.0, "json")
+        assert not after["paused"]  # against its host's pause
+        assert "x" in after["tags"]
+        back = client.patch(
+            "/api/v1/resources/9", json={"weight": None, "paused": None, "drop_tags": ["x"]}
+        ).json()
+        assert (back["weight"], back["paused"], back["kind"]) == (1.0, True, "json")
+        assert "x" not in back["tags"]
+        assert client.patch("/api/v1/resources", json={"ids": [1, 2, 999], "weight": 7}).json() == {"n": 2}
+        assert client.get("/api/v1/resources/2").json()["weight"] == 7.0
+        assert client.delete("/api/v1/resources/2").json() == {"n": 1}
+        assert client.delete("/api/v1/resources/2").status_code == 404
+        assert client.post("/api/v1/resources/remove", json={"ids": [1, 2, 3]}).json() == {"n": 2}
+        for wrong in (
+            {"weight": 0},
+            {"colour": "red"},
+            {"min_gap": "soon"},
+            {"kind": "movie"},
+            {"add_tags": [""]},
+        ):
+            assert client.patch("/api/v1/resources/9", json=wrong).status_code in (400, 422), wrong
+
+
+def test_a_token_for_reading_sees_no_buttons(year: Served) -> None:
+    from recrawl.app.tokens import May
+
+    secret = year.tokens.add("looker", May.READ, year.clock.now())
+    with year.client(secret) as client:
+        assert ROW.findall(client.get("/resources").text) == []
+        assert client.post("/resources/several", data={"do": "pause", "one": ["1"]}).status_code == 403
+        assert "disabled" in client.get("/add").text
+
+
+def test_nothing_watched_says_what_to_do(served: Served) -> None:
+    with served.client() as client:
+        assert 'href="/add"' in client.get("/resources").text
+        assert listed(client)["resources"] == []
