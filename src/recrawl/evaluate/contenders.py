@@ -46,6 +46,8 @@ NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS, *CLASSED)
 
 DEFAULT_PREDICTOR = "rhythm"  # what `index` forecasts with, unless it is told otherwise
 
+_RHYTHMS = ("rhythm", "either")  # histories tell of no moments, and without any these are the same
+
 TOLERANCE = 0.005  # of the number of visits: equal cost, well within the one in a hundred that is asked for
 _N_PILOT = 1_500  # resources on which a price is looked for before all are run
 
@@ -161,7 +163,7 @@ class Contender:
                 goal=self.goal,
             )
         goal = EXPECTED if self.name == "proportional" else GOALS.get(self.goal)
-        if self.predictor == "rhythm" and goal is not None and goal != EXPECTED:
+        if self.predictor in _RHYTHMS and goal is not None and goal != EXPECTED:
             return walk_rhythm(
                 traces,
                 start_at=window.start_at,
@@ -175,7 +177,7 @@ class Contender:
                 replan_every_s=max(HOUR_S, low_s / 4.0),
             )
         # what is expected in the mean needs no rhythm: `proportional` goes by the Gamma filter
-        if self.predictor in ("gamma", "rhythm") and goal is not None:
+        if self.predictor in ("gamma", *_RHYTHMS) and goal is not None:
             return walk_index(
                 traces,
                 start_at=window.start_at,

@@ -126,7 +126,9 @@ class Thread:
 
     def knows(self, ids: Ints) -> Bools:
         """Of which of these anything was seen."""
-        return np.asarray(np.isfinite(self.memory(ids)[:, BORN_AT]))
+        known = np.asarray(ids < len(self._rows))
+        known[known] = np.isfinite(self._rows[ids[known], BORN_AT])
+        return known
 
     def lore(self) -> Floats:
         return self._counts.copy()
@@ -145,9 +147,11 @@ class Thread:
             self._take(replace(seen, id=of), blank, self._counts.copy())
 
     def memory(self, ids: Ints) -> Floats:
-        if len(ids):
-            self._reach(int(ids.max()))
-        return self._rows[ids]
+        """Asking makes no room: most of a home's resources may be no threads."""
+        rows = np.tile(np.array(BLANK), (len(ids), 1))
+        near = ids < len(self._rows)
+        rows[near] = self._rows[ids[near]]
+        return rows
 
     def recall(self, ids: Ints, rows: Floats) -> None:
         """Put back what the store kept; what no predictor of this kind wrote is passed over."""
