@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -102,7 +103,8 @@ def test_what_changed_most_is_what_the_visits_say(year: Served) -> None:
 def test_changes_are_paged_to_the_end_each_once(year: Served) -> None:
     with year.client() as client:
         seen: list[str] = []
-        older, n_pages = "", 0
+        older: str | None = ""
+        n_pages = 0
         while older is not None:
             page = asked(client, f"/api/v1/changes?since=60d&limit=100&older={older}").json()
             seen += [one["id"] for one in page["changes"]]
@@ -113,13 +115,14 @@ def test_changes_are_paged_to_the_end_each_once(year: Served) -> None:
     with year.house() as house:
         sought = Sought(from_at=year.clock.now() - 60 * DAY_S)
         whole, _ = house.store.stream(sought, limit=100_000, reach=100_000)
-    assert seen[: len(whole) - 2] == [visit.fetch_id for visit in whole][: len(whole) - 2]
+    # the clock goes on between the two: the oldest may have fallen out
+    n = min(len(seen), len(whole)) - 2
+    assert seen[:n] == [visit.fetch_id for visit in whole][:n]
     assert len(seen) == len(set(seen)) > 100
     assert n_pages > 1
     assert html.count("data-glimpse") == again.count("data-glimpse") == 25
-    assert not set(re.findall(r"data-glimpse=\"[^\"]+", html)) & set(
-        re.findall(r"data-glimpse=\"[^\"]+", again)
-    )
+    first, second = (set(re.findall(r"data-glimpse=\"[^\"]+", one)) for one in (html, again))
+    assert not first & second
 
 
 def test_a_change_is_shown_in_a_few_lines(year: Served) -> None:
@@ -165,12 +168,12 @@ def test_feeds_are_sound_stable_and_can_be_asked_for_again(year: Served) -> None
     ids = [entry.findtext(f"{ATOM}id") for entry in entries]
     assert len(set(ids)) == 50
     assert all(str(one).startswith("urn:uuid:") for one in ids)
-    times = [entry.findtext(f"{ATOM}updated") for entry in entries]
+    times = [entry.findtext(f"{ATOM}updated", "") for entry in entries]
     assert times == sorted(times, reverse=True)
     assert feed.findtext(f"{ATOM}updated") == times[0]
     items = fromstring(rss.content).findall("channel/item")
     assert len(items) == 50
-    assert items[0].find("guid").get("isPermaLink") == "false"
+    assert {one.get("isPermaLink") for item in items for one in item.findall("guid")} == {"false"}
 
 
 def test_a_token_for_feeds_opens_feeds_alone_and_stands_in_none(year: Served) -> None:
@@ -205,11 +208,10 @@ def test_what_came_from_the_web_is_text_everywhere(served: Served) -> None:
         assert "<script>" not in answer.text, path
     assert "&lt;script&gt;" in answers["/changes"].text
     assert rows[0]["evidence"] == BAD
-    entry = fromstring(atom.content).find(f"{ATOM}entry")
-    assert entry.find(f"{ATOM}summary").get("type") == "text"
-    assert entry.findtext(f"{ATOM}summary").startswith(BAD.replace("\x07", "\ufffd"))
-    item = fromstring(rss.content).find("channel/item")
-    assert item.findtext("description").startswith("&lt;script&gt;")
+    (summary,) = fromstring(atom.content).findall(f"{ATOM}entry/{ATOM}summary")
+    assert (summary.get("type"), (summary.text or "").split(" (seen")[0]) == ("text", BAD[:-1] + "\ufffd")
+    (description,) = fromstring(rss.content).findall("channel/item/description")
+    assert (description.text or "").startswith("&lt;script&gt;")
 
 
 def test_hosts_are_found_paged_and_paused(year_copy: Served) -> None:
@@ -217,7 +219,8 @@ def test_hosts_are_found_paged_and_paused(year_copy: Served) -> None:
         page = asked(client, "/hosts?text=BROKEN").text
         assert "broken.example" in page
         assert "gazette.example" not in page.split('id="hosts"')[1]
-        names, after = [], ""
+        names: list[str] = []
+        after: str | None = ""
         while after is not None:
             some = client.get("/api/v1/hosts", params={"limit": 5, "after": after}).json()
             names += [one["host"] for one in some["hosts"]]
@@ -238,6 +241,10 @@ def test_hosts_are_found_paged_and_paused(year_copy: Served) -> None:
         assert client.post("/hosts/nowhere.example/pause").status_code == 404
 
 
+def metrics(read: Callable[..., Any], text: str) -> dict[str, Any]:
+    return {one.name: one for one in read(text)}
+
+
 def test_metrics_in_both_formats(year: Served) -> None:
     with year.client() as client:
         plain = asked(client, "/metrics")
@@ -246,31 +253,23 @@ def test_metrics_in_both_formats(year: Served) -> None:
         status = asked(client, "/api/v1/status").json()
     assert plain.headers["content-type"].startswith("text/plain")
     assert opened.headers["content-type"].startswith("application/openmetrics-text")
-    found = {one.name: one for one in plain_metrics(plain.text)}
-    assert {one.name for one in open_metrics(opened.text)} >= {
-        "recrawl_resources",
-        "recrawl_price",
-    } & found.keys()
+    found, same = metrics(plain_metrics, plain.text), metrics(open_metrics, opened.text)
+    assert {name.removesuffix("_info") for name in found} == set(same)
     assert found["recrawl_resources"].samples[0].value == status["resources"] == years.N_RESOURCES
     assert found["recrawl_store_bytes"].samples[0].value > 1e5
     assert sum(len(one.samples) for one in found.values()) < 40  # however many hosts there are
 
 
-def test_health_says_what_is_kept_and_whether_forecasts_came_true(year: Served, tmp_path: Path) -> None:
+def test_health_says_what_is_kept_and_whether_forecasts_came_true(year: Served) -> None:
     with year.client() as client:
         health = asked(client, "/api/v1/health").json()
         report = asked(client, "/api/v1/report").json()
         capacity = asked(client, "/api/v1/capacity").json()
         page = asked(client, "/health/checks").text
+        status = asked(client, "/api/v1/status").json()
     assert health["sizes"]["store_bytes"] == pytest.approx((year.home / STORE_FILE).stat().st_size, rel=0.5)
     assert all(check["ok"] is not False for check in health["checks"] if check["name"] != "names")
     assert "recrawl doctor" in page
     assert report["card"]["visits"] > 0
     assert capacity["urls"] == years.N_RESOURCES
-    assert "store" not in asked_status(year)
-
-
-def asked_status(year: Served) -> dict[str, object]:
-    with year.client() as client:
-        found: dict[str, object] = asked(client, "/api/v1/status").json()
-    return found
+    assert "store" not in status  # where it lies is nobody's business

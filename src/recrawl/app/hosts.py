@@ -87,7 +87,7 @@ def state(host: HostStanding, now: float) -> str:
         return "being asked now"
     if host.gate_at > now:
         return f"left alone, asked again {away(host.gate_at, now)}"
-    return "never asked yet" if isnan(host.rest_s) else "may be asked"
+    return "not asked from here yet" if isnan(host.rest_s) else "may be asked"
 
 
 def how(failures: Failures) -> str:

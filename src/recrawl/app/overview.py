@@ -20,6 +20,7 @@ from recrawl.terms import noted_terms
 if TYPE_CHECKING:
     from recrawl.app.build import House
 
+N_TURNS = 10
 MOST_DUE = 5_000  # visits of an hour that are told one by one
 PROGRESS_DAYS = 14.0
 
@@ -149,6 +150,7 @@ class Coming:
     until_at: float
     due: Sequence[Due]
     n_late: int  # due before that, and not visited yet
+    turns: Sequence[Due]  # of those, the first of each host: they are next, as the budget allows
 
     @property
     def whole(self) -> bool:
@@ -160,17 +162,24 @@ class Coming:
             "until": iso(self.until_at),
             "late": self.n_late,
             "whole": self.whole,
-            "visits": [
-                {"resource_id": one.resource_id, "url": one.url, "host": one.host, "at": iso(one.at)}
-                for one in self.due[:1_000]
-            ],
+            "next_in_turn": [_due_row(one) for one in self.turns],
+            "visits": [_due_row(one) for one in self.due[:1_000]],
         }
+
+
+def _due_row(due: Due) -> Row:
+    return {"resource_id": due.resource_id, "url": due.url, "host": due.host, "at": iso(due.at)}
 
 
 def coming(house: House, span_s: float = HOUR_S) -> Coming:
     now = house.clock.now()
-    due = house.store.coming(now, now + span_s, MOST_DUE)
-    return Coming(from_at=now, until_at=now + span_s, due=due, n_late=house.store.counts(now)["due"])
+    return Coming(
+        from_at=now,
+        until_at=now + span_s,
+        due=house.store.coming(now, now + span_s, MOST_DUE),
+        n_late=house.store.counts(now)["due"],
+        turns=house.store.in_turn(now, N_TURNS),
+    )
 
 
 @dataclass(frozen=True, slots=True)

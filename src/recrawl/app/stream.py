@@ -188,8 +188,10 @@ def _cut(pieces: Pieces) -> Pieces:
     for i, (text, differs) in enumerate(pieces):
         if differs:
             kept.append((text if len(text) <= N_LETTERS else f"{text[:N_LETTERS]}…", True))
-        elif len(text) <= 2 * N_AROUND:
+        elif len(text) <= (2 * N_AROUND if len(pieces) > 1 else N_LETTERS):
             kept.append((text, False))
+        elif len(pieces) == 1:
+            kept.append((f"{text[:N_LETTERS]}…", False))
         else:
             begin = f"{text[:N_AROUND]}…" if i else "…"
             end = text[-N_AROUND:] if i + 1 < len(pieces) else ""

@@ -26,10 +26,13 @@ class Stream(Protocol):
         """Visits since then that told nothing, by host and by how; the most first."""
 
     def coming(self, from_at: float, until_at: float, limit: int) -> Sequence[Due]: ...  # the soonest first
+    def in_turn(self, now: float, limit: int) -> Sequence[Due]:
+        """Of each host the first that is due by now; the longest due first."""
+
     def host_standings(
         self, *, text: str | None = None, after: str = "", limit: int
     ) -> Sequence[HostStanding]:
-        """Of hosts with resources, by name; those with this text in it, whatever the case, after that name."""
+        """Of hosts with resources, by name: those after that one, with this text in it in whatever case."""
 
     def host_standing(self, name: str) -> HostStanding | None: ...  # None: nothing of it is watched
     def troubled(self, limit: int) -> tuple[Sequence[HostStanding], int]:

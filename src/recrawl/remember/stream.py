@@ -93,12 +93,18 @@ class MemoryStream(MemoryWatchlist):
         ]
 
     def coming(self, from_at: float, until_at: float, limit: int) -> Sequence[Due]:
-        due = sorted((at, key) for key, at in self._line.due_at.items() if from_at <= at < until_at)[:limit]
-        resources = [self._watched.records[key].resource for _, key in due]
-        return [
-            Due(resource_id=resource.id, url=resource.url, host=resource.host, at=at)
-            for (at, _), resource in zip(due, resources, strict=True)
-        ]
+        due = sorted((at, key) for key, at in self._line.due_at.items() if from_at <= at < until_at)
+        return [self._due(at, key) for at, key in due[:limit]]
+
+    def in_turn(self, now: float, limit: int) -> Sequence[Due]:
+        first: dict[int, tuple[float, int]] = {}
+        for turn in sorted((at, key) for key, at in self._line.due_at.items() if at <= now):
+            first.setdefault(self._watched.records[turn[1]].host.id, turn)
+        return [self._due(at, key) for at, key in sorted(first.values())[:limit]]
+
+    def _due(self, at: float, resource_id: int) -> Due:
+        resource = self._watched.records[resource_id].resource
+        return Due(resource_id=resource.id, url=resource.url, host=resource.host, at=at)
 
     def host_standings(
         self, *, text: str | None = None, after: str = "", limit: int

@@ -156,6 +156,13 @@ def check_what_comes_next_is_told_in_order(make: MakeStore) -> None:
             (1, A, "a.example", T0 + 50.0),
         ]
         assert [one.url for one in store.coming(T0, T0 + 99.0, 1)] == [B]
+        turns = store.in_turn(T0 + 90.0, 9)  # of each host one
+        assert [(one.url, one.host, one.at) for one in turns] == [
+            (B, "a.example", T0 + 20.0),
+            (C, "b.example", T0 + 90.0),
+        ]
+        assert [one.url for one in store.in_turn(T0 + 89.0, 9)] == [B]
+        assert [one.url for one in store.in_turn(T0 + 90.0, 1)] == [B]
         store.tag([2], ["still"], [], T0)
         store.say(tag_scope("still"), Settings(paused=True), T0)
         assert [one.url for one in store.coming(T0, T0 + 99.0, 9)] == [A, C]

@@ -71,10 +71,15 @@ class SqliteStream:
         ]
 
     def coming(self, from_at: float, until_at: float, limit: int) -> Sequence[Due]:
-        span = {"from_at": from_at, "until_at": until_at, "limit": limit}
+        return self._due("coming", {"from_at": from_at, "until_at": until_at, "limit": limit})
+
+    def in_turn(self, now: float, limit: int) -> Sequence[Due]:
+        return self._due("in_turn", {"now": now, "limit": limit})
+
+    def _due(self, query: str, asked: dict[str, float]) -> list[Due]:
         return [
             Due(resource_id=resource_id, url=url, host=host, at=at)
-            for resource_id, url, host, at in self._db.tuples("coming", span)
+            for resource_id, url, host, at in self._db.tuples(query, asked)
         ]
 
     def host_standings(

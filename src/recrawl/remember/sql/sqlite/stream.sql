@@ -70,6 +70,10 @@ FROM host AS h CROSS JOIN resource AS r INDEXED BY resource_due ON r.host_id = h
 WHERE h.due_at < :until_at AND r.paused = 0 AND r.due_at >= :from_at AND r.due_at < :until_at
 ORDER BY r.due_at, r.id LIMIT :limit;
 
+-- name: in_turn
+SELECT r.id, r.url, h.name, h.due_at FROM host AS h JOIN resource AS r ON r.id = h.next_id
+WHERE h.due_at <= :now ORDER BY h.due_at, h.next_id LIMIT :limit;
+
 -- name: host_standings
 SELECT h.id, h.name, (SELECT count(*) FROM resource AS r WHERE r.host_id = h.id) AS n_resources,
     (

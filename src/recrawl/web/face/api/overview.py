@@ -64,6 +64,7 @@ class Coming(BaseModel):
     until: str
     late: int = Field(description="Due before that, and not visited yet.")
     whole: bool = Field(description="Whether all are listed, or counted at least.")
+    next_in_turn: list[DueVisit] = Field(description="Of those that are late, the first of each host.")
     visits: list[DueVisit] = Field(description="The soonest first, at most 1,000.")
 
 

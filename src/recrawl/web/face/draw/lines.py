@@ -21,7 +21,7 @@ _SHAPES = (
     "m0 -4l4 7h-8z",  # triangle
     "m0 -4l4 4l-4 4l-4 -4z",  # diamond
 )
-_LETTER = 6.6  # pixels, about
+_LETTER = 9.5  # pixels at most: they are larger on a phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,16 @@ def lines(
     title: str,
     written: Callable[[float], str],
     least: float | None = 0.0,
+    units: Sequence[float] = (1.0,),
 ) -> Markup:
-    """`at` are the moments of all lines; `least` is the lowest figure shown, None: what there is."""
+    """`at` are the moments of all lines; `least` is the lowest figure shown, None: what there is. Figures on
+    the axis are round in one of the `units`, the largest first."""
     known = [y for line in drawn for y in line.y if isfinite(y)]
     if not known or len(at) < 2:
         return Markup('<p class="quiet">{}: nothing to draw yet.</p>').format(title)
-    ticks = steps(min(known) if least is None else min(least, *known), max(known), 4)
+    unit = next((unit for unit in units if max(known) >= unit), units[-1])
+    low = min(known) if least is None else min(least, *known)
+    ticks = [tick * unit for tick in steps(low / unit, max(known) / unit, 4)]
     across = Scale(at[0], at[-1], _LEFT, WIDTH - _RIGHT)
     upward = Scale(ticks[0], ticks[-1], HEIGHT - _BOTTOM, _TOP)
     parts = [_frame(across, upward, ticks, written), _legend(drawn)]

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from recrawl.evaluate.calibration import Bin
 from recrawl.evaluate.report.axes import Scale
 
-_SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 380.0, 56.0, 12.0, 10.0, 44.0
+_SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 400.0, 68.0, 28.0, 12.0, 48.0
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 TITLE = "What was forecast, and how often it happened"
 

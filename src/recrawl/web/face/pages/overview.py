@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse
 
 from recrawl.app import overview, stream
 from recrawl.evaluate.card.words import compared
+from recrawl.model import DAY_S, HOUR_S
 from recrawl.schedule.reason import span
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.hour import hour as drawn_hour
@@ -64,12 +65,15 @@ async def progress(request: Request, desk: Asked) -> HTMLResponse:
                 at,
                 title="Freshness: the share of time that copies were up to date",
                 written=percent,
+                least=None,
+                units=(0.01,),
             ),
             lines(
                 [Line("this schedule", wait_s), Line("uniform visits", [even.wait_s] * len(at))],
                 at,
                 title="Delay: from a change to the visit that found it, in the mean",
                 written=span,
+                units=(DAY_S, HOUR_S, 60.0, 1.0),
             ),
         ]
     return desk.page(
