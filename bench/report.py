@@ -36,7 +36,8 @@ RULE = "index:fresh"
 N_HOSTS = 5_000
 _VISIT = (
     "INSERT INTO visit (fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, "
-    "n_bytes, evidence, p_changed, per_day) VALUES (?, ?, ?, ?, ?, 'ok', 1, 200, ?, 1000, '', ?, ?)"
+    "duration_s, n_bytes, evidence, p_changed, per_day) "
+    "VALUES (?, ?, ?, ?, ?, 'ok', 1, 200, ?, 0.3, 1000, '', ?, ?)"
 )
 _RESOURCE = (
     "UPDATE resource SET since_at = ?, last_at = ?1, gap_s = ?2, plan_gap_s = ?2, due_at = ?1 + ?2, "
