@@ -33,6 +33,7 @@ N_DRAWN = 2_000  # visits on the line
 N_LISTED = 25  # visits under it, and versions on a page
 N_GAPS = 40  # the line shows so many of them at first …
 SHORTEST_S, LONGEST_S = 7 * DAY_S, 365 * DAY_S  # … within these
+LATEST_AT = 4_102_444_800.0  # the year 2100: no line of visits goes further
 ZONES = tuple(range(-12, 15))
 
 
@@ -98,14 +99,12 @@ async def visits(
     until: Moment = "",
 ) -> HTMLResponse:
     from_at, until_at = _moment(from_, -inf), _moment(until, inf)
-    if not until_at > from_at:
-        raise BadInputError("That time ends before it begins; swap the two.")
     values = await desk.ask(_visits, number, desk.now(), from_at, until_at)
     return _part(desk, request, "visits", values)
 
 
 def _moment(text: str, otherwise: float) -> float:
-    return instant(text) if text else otherwise
+    return min(max(instant(text), 0.0), LATEST_AT) if text else otherwise
 
 
 def _visits(house: House, number: int, now: float, from_at: float, until_at: float) -> Values:
@@ -115,6 +114,8 @@ def _visits(house: House, number: int, now: float, from_at: float, until_at: flo
         until_at = now
     if from_at == -inf:
         from_at = until_at - _length_s(standing)
+    if not until_at > from_at:
+        raise BadInputError("That time ends before it begins; swap the two.")
     if until_at == now and now < due_at <= now + 0.25 * (now - from_at):
         until_at = due_at + 0.02 * (due_at - from_at)
     _, found, more = visits_of(house.store, number, from_at=from_at, until_at=until_at + 1.0, limit=N_DRAWN)
