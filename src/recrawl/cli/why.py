@@ -110,7 +110,9 @@ def _fields(found: Account) -> Iterator[tuple[str, object]]:
     yield "seen", f"{change} in {row['n_changes']} of {n_visits} that told something"
     yield "last visit", f"{seen['at']} {verdict(seen).lower()}: {seen['evidence']}" if seen else None
     if seen and (moments := seen["moments"]):
-        yield "it showed", f"{terminal.n_of(len(moments), 'post')} since {moments[0]}, the last {moments[-1]}"
+        one, several = ("post", "posts") if row["kind"] == "thread" else ("entry", "entries")
+        shown = f"{len(moments):,} {one if len(moments) == 1 else several}"
+        yield "it showed", f"{shown} since {moments[0]}, the last {moments[-1]}"
     if isfinite(found.p_now):
         yield "by now", f"{100.0 * found.p_now:.0f} % likely to have changed since the last look"
     yield from basis(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import isnan, nan
 from typing import Any
 
@@ -14,7 +14,7 @@ from recrawl.detect.selectors import Language, speaking
 from recrawl.detect.structured import WHOLE, Differences, Form, Structured, Style, hashed, too_large
 from recrawl.detect.table import lines
 from recrawl.errors import BadUrlError
-from recrawl.model import Lens, Part, Snapshot, Telling
+from recrawl.model import Changed, Lens, Part, Snapshot, Telling, Verdict
 from recrawl.parse import feed
 from recrawl.parse.feed import Document, Entry
 from recrawl.parse.pool import ParseFailed
@@ -62,6 +62,18 @@ class Feed(Structured):
 
     def __init__(self) -> None:
         super().__init__("feed", Form(read, digest, differences, parts, empty, texts))
+
+    def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
+        verdict = super().compare(before, after)
+        if verdict.changed is not Changed.YES or too_large(before) or too_large(after):
+            return verdict
+        found = self._run(_said, before, after)
+        return verdict if isinstance(found, ParseFailed) else replace(verdict, said_at=found)
+
+    def past(self, snapshot: Snapshot) -> tuple[float, ...]:
+        """When each of its entries was published; nothing where one does not say it."""
+        found = () if too_large(snapshot) else self._run(_published, snapshot)
+        return () if isinstance(found, ParseFailed) else found
 
     def told_of(self, before: Snapshot, after: Snapshot) -> tuple[Telling, ...]:
         """What the later one tells of other resources: of all that is new in it or differs, and of the page
@@ -134,6 +146,38 @@ def _told(form: Form[Any], before: Snapshot, after: Snapshot) -> tuple[Telling, 
         if len(found) == MOST_TOLD:
             break
     return tuple(Telling(url, event_at) for url, event_at in found.items())
+
+
+def _published(form: Form[Any], snapshot: Snapshot) -> tuple[float, ...]:
+    """When an entry was last updated tells nothing of how often it was before."""
+    entries = form.read(snapshot).document.entries
+    at = tuple(feed.instant(entry.published) for entry in entries)
+    return () if any(isnan(one) for one in at) else at
+
+
+def _said(form: Form[Any], before: Snapshot, after: Snapshot) -> tuple[float, ...]:
+    """When each new entry was published. Nothing where somebody does not say it, where others differ now (who
+    knows when they came to), or where no entry is left of those before: more may have come and gone."""
+    old, new = form.read(before), form.read(after)
+    known, now = (_by_key(one) for one in (old, new))
+    stayed = known.keys() & now.keys()
+    if not stayed or any(known[key] != now[key] for key in stayed):
+        return ()
+    # What has neither words nor a title is an address in a sitemap: its time is that of a page.
+    fresh = [entry for entry, key in zip(new.document.entries, _keys(new), strict=True) if key not in known]
+    at = tuple(
+        feed.instant(entry.published or entry.updated) if entry.title or entry.content else nan
+        for entry in fresh
+    )
+    return () if any(isnan(one) for one in at) else at
+
+
+def _by_key(read: Feedful) -> dict[str, records.Row]:
+    return dict(zip(_keys(read), read.masked.rows, strict=True))
+
+
+def _keys(read: Feedful) -> list[str]:
+    return [getattr(entry, read.key) if read.key else "" for entry in read.document.entries]
 
 
 def _news(before: Feedful, after: Feedful) -> Iterator[tuple[str, float]]:

@@ -86,8 +86,16 @@ def judged(before: Threadful, after: Threadful) -> Verdict:
         magnitude=said.magnitude if found else 0.0,
         evidence=said.sentence(),
         posts=found.new,
+        said_at=tuple(post.at for post in found.new) if _connected(before, after) else (),
         older=found.older,
     )
+
+
+def _connected(before: Threadful, after: Threadful) -> bool:
+    """Whether nothing can have come and gone unseen: a feed shows the last few posts, whatever came before
+    them."""
+    numbered = any(leaf.number for leaf in after.leaves)
+    return numbered or not before.posts or not before.posts.keys().isdisjoint(after.posts)
 
 
 def n_posts(read: Threadful) -> int:

@@ -6,7 +6,7 @@ have: where a visit did not come to the end of a thread, or found posts whose ti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -22,17 +22,22 @@ from recrawl.parse.pool import ParseFailed, shared
 NEAR_S = 60.0
 
 
-def timed(visit: Visit, posts: Sequence[Post], fetch: Fetch) -> Visit:
-    """The visit, with the moments of these new posts."""
-    moments = () if fetch.failure is not None else _moments(posts, visit.since_at, visit.at)
+def timed(visit: Visit, said_at: Sequence[float], fetch: Fetch) -> Visit:
+    """The visit, with the moments of what is new."""
+    moments = () if fetch.failure is not None else _moments(said_at, visit.since_at, visit.at)
     return replace(visit, moments=moments, event_at=moments[-1]) if moments else visit
 
 
 def with_past(visit: Visit, detector: Detector, after: Snapshot, fetch: Fetch) -> Visit:
-    """A first visit, with the moments of all posts that are shown: a thread has a past to learn from."""
-    if detector.name != "thread" or fetch.failure is not None:
+    """A first visit, with the moments of all posts or entries that are shown: a thread has a past to learn
+    from, and so has a feed."""
+    if fetch.failure is not None:
         return visit
-    return _past(visit, after)
+    # Whoever knows when all that it shows was said has this method.
+    past: Callable[[Snapshot], tuple[float, ...]] | None = getattr(detector, "past", None)
+    if past is not None:
+        return _showing(visit, past(after), ("entry", "entries"))
+    return _past(visit, after) if detector.name == "thread" else visit
 
 
 def with_rest(visit: Visit, earlier: Snapshot, after: Snapshot, fetch: Fetch) -> Visit:
@@ -48,30 +53,34 @@ def with_rest(visit: Visit, earlier: Snapshot, after: Snapshot, fetch: Fetch) ->
 def _past(visit: Visit, *snapshots: Snapshot) -> Visit:
     found = shared().run(_shown, *(replace(one, memo=None) for one in snapshots))
     posts, n_pages = ((), 0) if isinstance(found, ParseFailed) else found
-    moments = _moments(posts, visit.since_at, visit.at)
+    pages = f"{n_pages:,} pages, of which the last have " if n_pages else ""
+    return _showing(visit, [post.at for post in posts], ("post", "posts"), pages)
+
+
+def _showing(visit: Visit, said_at: Sequence[float], nouns: tuple[str, str], pages: str = "") -> Visit:
+    moments = _moments(said_at, visit.since_at, visit.at)
     if not moments:
         return visit
-    pages = f"{n_pages:,} pages, of which the last have " if n_pages else ""
-    n = f"{len(moments):,} {'post' if len(moments) == 1 else 'posts'}"
+    n = f"{len(moments):,} {nouns[len(moments) > 1]}"
     since = f"since {datetime.fromtimestamp(moments[0], UTC):%Y-%m-%d}"
     return replace(visit, moments=moments, evidence=f"{visit.evidence}; {pages}{n} {since}")
 
 
-def _moments(posts: Sequence[Post], since_at: float, at: float) -> tuple[float, ...]:
+def _moments(said_at: Sequence[float], since_at: float, at: float) -> tuple[float, ...]:
     """Within `(since_at, at]`, ascending; of very many the newest. Of a first visit all that came before."""
     last_at = at + NEAR_S
-    known = [post.at for post in posts if post.at <= last_at]  # not in the future, nor nobody knows when
-    if len(known) < len(posts) and not (isnan(since_at) and _settled(posts, known)):
+    known = [one for one in said_at if one <= last_at]  # not in the future, nor nobody knows when
+    if len(known) < len(said_at) and not (isnan(since_at) and _settled(said_at, known)):
         return ()
     first_at = -inf if isnan(since_at) else nextafter(since_at, inf)
-    near = (said_at for said_at in known if first_at - NEAR_S <= said_at)
-    return tuple(sorted(min(max(said_at, first_at), at) for said_at in near)[-MOST_MOMENTS:])
+    near = (one for one in known if first_at - NEAR_S <= one)
+    return tuple(sorted(min(max(one, first_at), at) for one in near)[-MOST_MOMENTS:])
 
 
-def _settled(posts: Sequence[Post], known: Sequence[float]) -> bool:
-    """Whether the newest post is known: they are shown in the order of time, and the last has one."""
+def _settled(said_at: Sequence[float], known: Sequence[float]) -> bool:
+    """Whether the newest is known: they are shown in the order of time, and the last has one."""
     rising = len(set(known)) > 1 and list(known) == sorted(known)
-    return rising and posts[-1].at == known[-1]
+    return rising and said_at[-1] == known[-1]
 
 
 def _shown(*snapshots: Snapshot) -> tuple[tuple[Post, ...], int]:

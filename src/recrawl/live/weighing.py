@@ -203,7 +203,7 @@ def _compared(
     noise = noises.changed(noise, was, parts, returned=returned)
     noise = replace(turns.settled(noise, was, version.fingerprint), alias="")
     verdict, bag = tested(verdict, case.lease.base, earlier, after, version, case.detector)
-    visit = timed(told(case.visit, verdict), verdict.posts, case.fetch)
+    visit = timed(told(case.visit, verdict), verdict.said_at, case.fetch)
     if verdict.older and not case.lease.standing.n_changes and isinstance(earlier, Snapshot):
         visit = with_rest(visit, earlier, after, case.fetch)
     return Judgement(

@@ -49,4 +49,7 @@ class Verdict:
     significant: bool | None = None
     evidence: str = ""
     posts: tuple[Post, ...] = ()  # of a thread: those that are new, in order of time
-    older: tuple[Post, ...] = ()  # and those that were there before, on pages that nobody had come to
+    said_at: tuple[float, ...] = ()  # when each new thing was said, where all of them are known and say it
+    older: tuple[
+        Post, ...
+    ] = ()  # of a thread: those that were there before, on pages that nobody had come to
