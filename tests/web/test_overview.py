@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,10 +20,12 @@ from tests.web import year as years
 from tests.web.conftest import Served
 
 from recrawl.app.build import STORE_FILE
-from recrawl.app.tokens import May
+from recrawl.app.tokens import May, Tokens
 from recrawl.checks.store.samples import completion, lease_of, new
+from recrawl.live.clock import FastClock
 from recrawl.model import DAY_S, Changed, Sought
 from recrawl.remember.sqlite import SqliteStore
+from recrawl.web.face.app import create
 
 PAGES = (
     "/",
@@ -174,6 +178,32 @@ def test_feeds_are_sound_stable_and_can_be_asked_for_again(year: Served) -> None
     items = fromstring(rss.content).findall("channel/item")
     assert len(items) == 50
     assert {one.get("isPermaLink") for item in items for one in item.findall("guid")} == {"false"}
+
+
+def test_feeds_lead_to_where_the_face_is_called_from_outside(year_home: Path) -> None:
+    tokens = Tokens(year_home / "none.json")
+    tokens.begin("rc_secret", years.NOW)
+    outside = "https://watch.example.org"
+    app = create(year_home, tokens, origin=outside, clock=FastClock(start_at=years.NOW, speed=1.0))
+
+    async def feed() -> str:
+        # as a proxy sends it on
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://watch.example.org"
+        ) as client:
+            token = {"Authorization": "Bearer rc_secret"}
+            return (await client.get("/changes.atom", headers=token)).text
+
+    try:
+        found = fromstring(asyncio.run(feed()).encode())
+    finally:
+        app.state.desk.close()
+    links = [one.get("href", "") for one in found.iter(f"{ATOM}link")]
+    assert {link for link in links if "example.org" in link} >= {
+        f"{outside}/changes.atom",
+        f"{outside}/changes",
+    }
+    assert not any(link.startswith("http://watch") for link in links)
 
 
 def test_a_token_for_feeds_opens_feeds_alone_and_stands_in_none(year: Served) -> None:

@@ -60,6 +60,7 @@ def create(
         swagger_ui_oauth2_redirect_url=None,
     )
     app.state.desk = desk
+    app.state.origin = origin
     app.state.ticker = live.Ticker(desk)
     for router in PAGES:
         app.include_router(router, include_in_schema=False)

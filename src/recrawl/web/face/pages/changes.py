@@ -88,7 +88,7 @@ async def _feed(request: Request, desk: Desk, chosen: Filter, form: str) -> Resp
     found = await desk.ask(stream.page, stream.sought(desk.now(), **chosen.said), "", N_IN_FEED)
     # what opens the feed stands in no link of it
     here = f"/changes.{form}" + (f"?{urlencode(chosen.given)}" if chosen.given else "")
-    origin = str(request.base_url).rstrip("/")
+    origin: str = request.app.state.origin or str(request.base_url).rstrip("/")
     body = (feeds.atom if form == "atom" else feeds.rss)(found.entries, origin, here)
     tag = f'"{sha256(body).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, max-age=60", "Vary": "Authorization, Cookie"}
