@@ -36,6 +36,7 @@ HOSTILE = [
     "<https://evil.example/>",
     "**bold** _it_ `code` ~~gone~~",
     "```\n[out](https://evil.example)\n```",
+    "in ``` the ```` middle `````` ends",
     "@everyone @here <!channel> <@U123>",
     "a\r\nBcc: victim@evil.example\r\n\r\nbody",
     "\x1b[2J\x07\x00\x9b31m",
@@ -137,6 +138,7 @@ def test_nothing_that_a_page_says_becomes_markup(hostile: str) -> None:
     made = seen(markdown(body(letter(hostile), Form.MARKDOWN), extensions=["fenced_code"]))
     assert made.tags == expected.tags
     assert made.attributes == expected.attributes
+    assert body(letter(hostile), Form.MARKDOWN).count("```") == 2  # in chats they end a block anywhere
     for form in Form:
         whole = body(letter(hostile), form)
         controls = set(whole) - {"\n"}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recrawl.app import masks, moves, pauses, settings, watchlist, wishes
+from recrawl.app import masks, moves, notices, pauses, settings, watchlist, wishes
 from recrawl.app.build import House
 from recrawl.app.lens import idle
 from recrawl.app.names import checked_tags
 from recrawl.app.portrait import numbered
 from recrawl.app.watchlist import Choice
-from recrawl.errors import BadInputError
+from recrawl.errors import BadInputError, NotWatchedError
 from recrawl.model import Resource
 
 _SAID = ("kind", "weight", "min_gap_s", "max_gap_s", "changes", "include", "ignore", "keys", "main", "mask")
@@ -30,7 +30,9 @@ def hastened(house: House, number: int) -> Resource:
 
 
 def unmasked(house: House, number: int, mask: int, undo: bool) -> Resource:
-    resource, _, _ = numbered(house.store, number)
+    resource, standing, _ = numbered(house.store, number)
+    if mask > len(standing.noise.masks):
+        raise NotWatchedError(f"{resource.url} has no mask {mask}; its page lists those it has.")
     (masks.undo if undo else masks.redo)(house.store, resource, [mask], house.clock.now())
     return numbered(house.store, number)[0]
 
@@ -40,7 +42,8 @@ def moved(house: House, number: int) -> moves.Moved:
     if not standing.has_moved or standing.moved_to == resource.url:
         raise BadInputError(f"{resource.url} has not moved; load its page again.")
     offer = [(resource, standing)]
-    (done,) = moves.applied(house.store, house.secrets, offer, house.clock.now())
+    follow = notices.notices(house).moved
+    (done,) = moves.applied(house.store, house.secrets, offer, house.clock.now(), follow=follow)
     if done.refused:
         raise BadInputError(done.refused)
     return done

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from recrawl.app.access import Secrets
@@ -44,8 +44,16 @@ def offer_row(resource: Resource, standing: Standing) -> Row:
     return {"url": resource.url, "moved_to": standing.moved_to, "since_at": iso(standing.moved_since_at)}
 
 
-def applied(store: Store, secrets: Secrets, chosen: Iterable[Offer], now: float) -> Iterator[Moved]:
-    """Change the addresses; history, tags and settings go along, secrets only where that is safe."""
+def applied(
+    store: Store,
+    secrets: Secrets,
+    chosen: Iterable[Offer],
+    now: float,
+    *,
+    follow: Callable[[str, str], object] = lambda *_: None,
+) -> Iterator[Moved]:
+    """Change the addresses; history, tags and settings go along, secrets only where that is safe. `follow`
+    hears of each address and the new one."""
     for resource, standing in list(chosen):
         after = standing.moved_to or resource.url
         try:
@@ -53,4 +61,5 @@ def applied(store: Store, secrets: Secrets, chosen: Iterable[Offer], now: float)
         except WatchedAlreadyError as problem:
             yield Moved(resource.url, after, refused=str(problem))
             continue
+        follow(resource.url, after)
         yield Moved(resource.url, after, left_secrets=not secrets.moved(resource.url, after))

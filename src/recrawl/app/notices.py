@@ -121,6 +121,19 @@ class Notices:
             _write(self._path, {**kept, notice.name: (notice, recipient)})
             return not kept
 
+    def moved(self, before: str, after: str) -> None:
+        """A resource's address changed: notices of it go along."""
+        own = Scope(ScopeKind.RESOURCE, before)
+        if all(notice.scope != own for notice, _ in self.all().values()):
+            return
+        there = Scope(ScopeKind.RESOURCE, after)
+        with private.writing(self._path):
+            kept = {
+                name: (replace(notice, scope=there) if notice.scope == own else notice, recipient)
+                for name, (notice, recipient) in _read(self._path).items()
+            }
+            _write(self._path, kept)
+
     def drop(self, name: str) -> bool:
         """Whether there was such a one."""
         if not self._path.exists():

@@ -30,6 +30,7 @@ def moved(
       recrawl moved --apply --all
     """
     from recrawl.app import moves
+    from recrawl.app.notices import notices
     from recrawl.errors import BadInputError
 
     if apply and bool(urls) == all_:
@@ -42,7 +43,8 @@ def moved(
             rows = [moves.offer_row(*offer) for offer in offers]
         else:
             rows, n_refused = [], 0
-            for one in moves.applied(house.store, house.secrets, offers, house.clock.now()):
+            follow = notices(house).moved
+            for one in moves.applied(house.store, house.secrets, offers, house.clock.now(), follow=follow):
                 if one.refused:
                     n_refused += 1
                     terminal.note(f"Stays: {one.before}: {one.refused}")

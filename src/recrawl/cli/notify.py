@@ -115,6 +115,8 @@ def add(
       recrawl notify add ops --on host --on silent --on trouble --sign
     """
     from recrawl.app import notices
+    from recrawl.app.names import unreached
+    from recrawl.app.watchlist import watched
     from recrawl.notify.recipient import Recipient
 
     choice = options.choice([url] if url else None, tag, host) if url or tag or host else None
@@ -134,6 +136,10 @@ def add(
     )
     wanted = ["the address", *(["the secret to sign with"] if sign else [])]
     with options.opened(home) as house:
+        if url:
+            watched(house.store, url)
+        if wrong := unreached(house.store, tag=tag, host=notice.scope.name if host else None):
+            terminal.note(wrong)  # it may have some later
         given = [*terminal.secrets(wanted, stdin=stdin), ""]
         recipient = Recipient(url=given[0].strip(), secret=given[1], allow_private=allow_private)
         notices.add(house, notice, recipient, replacing=replace)
