@@ -103,7 +103,8 @@ def page(house: House, wanted: Sought, older: str = "", limit: int = 50) -> Page
         wanted, before=_place(older) if older else None, limit=limit + 1, reach=REACH
     )
     shown = visits[:limit]
-    known = {one.id: one for one, _, _ in house.store.these([visit.resource_id for visit in shown])}
+    whose = list(dict.fromkeys(visit.resource_id for visit in shown))
+    known = {one.id: one for one, _, _ in house.store.these(whose)}
     entries = [
         Entry(visit=visit, resource=known[visit.resource_id]) for visit in shown if visit.resource_id in known
     ]

@@ -28,25 +28,36 @@ class SqliteStream:
         }
         if sought.which is not Which.FAILED:
             wanted["which"] = sought.which.value
-        end: Place = (sought.until_at, 0, "")  # before all that were made then
-        place = end if before is None else min(before, end)
+        place = self._numbered(before, sought.until_at)
         ids: list[int] = []
         n_read, n_wanted = 0, max(2 * limit, _FEWEST)
         while True:
             n_asked = min(n_wanted, reach - n_read)
-            at = dict(zip(("before_at", "before_id", "before_fetch"), place, strict=True))
+            at = dict(zip(("before_at", "before_resource", "before_id"), place, strict=True))
             near = self._db.tuples(query, {**wanted, **at, "limit": n_asked})
-            for *found, visit_id, sought_here in near:
+            for *found, sought_here in near:
                 place = (found[0], found[1], found[2])
                 if sought_here:
-                    ids.append(visit_id)
+                    ids.append(found[2])
                     if len(ids) == limit:
-                        return self._visits_by_id(ids), place
+                        return self._visits_by_id(ids), self._named(place)
             n_read, n_wanted = n_read + len(near), 4 * n_wanted
             if len(near) < n_asked:
                 return self._visits_by_id(ids), None
             if n_read >= reach:
-                return self._visits_by_id(ids), place
+                return self._visits_by_id(ids), self._named(place)
+
+    def _numbered(self, before: Place | None, until_at: float) -> tuple[float, int, int]:
+        """A place by the number of its visit here; 0 where that is not there, or any more."""
+        end = (until_at, 0, 0)  # before all that were made then
+        if before is None:
+            return end
+        known = self._db.column("visit_id", {"fetch_id": before[2]})
+        return min((before[0], before[1], known[0] if known else 0), end)
+
+    def _named(self, place: tuple[float, int, int]) -> Place:
+        (visit,) = self._visits_by_id([place[2]])
+        return place[0], place[1], visit.fetch_id
 
     def _visits_by_id(self, ids: Sequence[int]) -> list[Visit]:
         return [rows.visit_of(row) for row in self._db.rows("visits_by_id", {"ids": json_ids(ids)})]

@@ -1,8 +1,9 @@
 -- What people ask of the visits of all resources. Left to itself, the planner would not always read by time.
 
 -- name: near_changes
--- The newest changes before a place, each with whether it is among those that are sought.
-SELECT v.at, v.resource_id, v.fetch_id, v.id,
+-- The newest changes before a place, each with whether it is among those that are sought. All that is asked of the
+-- visits themselves stands in the index.
+SELECT v.at, v.resource_id, v.id,
     (
         v.significant IS NOT 0 OR :which = 'all' OR (:which = 'counting' AND r.changes = 'any')
     )
@@ -12,19 +13,22 @@ SELECT v.at, v.resource_id, v.fetch_id, v.id,
     AND (:tag IS NULL OR EXISTS (SELECT 1 FROM resource_tag AS t WHERE t.resource_id = r.id AND t.tag = :tag))
 FROM visit AS v INDEXED BY visit_change CROSS JOIN resource AS r ON r.id = v.resource_id
 WHERE v.changed = 1 AND v.at >= :from_at
-    AND (v.at, v.resource_id, v.fetch_id) < (:before_at, :before_id, :before_fetch)
-ORDER BY v.at DESC, v.resource_id DESC, v.fetch_id DESC LIMIT :limit;
+    AND (v.at, v.resource_id, v.id) < (:before_at, :before_resource, :before_id)
+ORDER BY v.at DESC, v.resource_id DESC, v.id DESC LIMIT :limit;
 
 -- name: near_failures
-SELECT v.at, v.resource_id, v.fetch_id, v.id,
+SELECT v.at, v.resource_id, v.id,
     (:host IS NULL OR r.host_id = (SELECT id FROM host WHERE name = :host))
     AND (:kind IS NULL OR r.kind = :kind)
     AND (:text IS NULL OR instr(lower(r.url), lower(:text)) > 0)
     AND (:tag IS NULL OR EXISTS (SELECT 1 FROM resource_tag AS t WHERE t.resource_id = r.id AND t.tag = :tag))
 FROM visit AS v INDEXED BY visit_failure CROSS JOIN resource AS r ON r.id = v.resource_id
 WHERE v.informative = 0 AND v.at >= :from_at
-    AND (v.at, v.resource_id, v.fetch_id) < (:before_at, :before_id, :before_fetch)
-ORDER BY v.at DESC, v.resource_id DESC, v.fetch_id DESC LIMIT :limit;
+    AND (v.at, v.resource_id, v.id) < (:before_at, :before_resource, :before_id)
+ORDER BY v.at DESC, v.resource_id DESC, v.id DESC LIMIT :limit;
+
+-- name: visit_id
+SELECT id FROM visit WHERE fetch_id = :fetch_id;
 
 -- name: visits_by_id
 SELECT v.* FROM json_each(:ids) AS j JOIN visit AS v ON v.id = j.value ORDER BY j.id;

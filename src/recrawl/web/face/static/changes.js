@@ -25,5 +25,12 @@
     for (const place of within.querySelectorAll("[data-glimpse]")) seen.observe(place);
   };
   look(document);
+  // What is being read does not move; that there is more is said above it.
+  const fresh = document.querySelector("[data-fresh]");
+  if (fresh) {
+    document.body.addEventListener("news", () => {
+      fresh.hidden = false;
+    });
+  }
   document.addEventListener("part", (event) => look(event.target));
 })();
