@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from recrawl.learn.experts import Task, Tuning, lasting
+from recrawl.learn.experts import Task, Tuning, schooled
 from recrawl.learn.features.content import Steps
 from recrawl.learn.kin import Kin
 from recrawl.model import Bools, Floats, Ints
@@ -89,7 +89,7 @@ def likely(name: str, crawl: Crawl, tuning: Tuning | None) -> Likely:
     """Trained here, once for all days; whatever is crawled by it, the learned part is the same."""
     if tuning is None:
         return lambda seen: seen.frequency
-    learner = lasting(name, Seen(crawl).task(), tuning)
+    learner = schooled(name, Seen(crawl).task(), tuning)
     return lambda seen: learner(seen.task())
 
 

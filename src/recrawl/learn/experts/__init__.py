@@ -6,12 +6,12 @@
 
 `told.p` are calibrated probabilities. In a crawl that sees only part of what happens, `steps` is what it has
 seen (a page that was not looked at shows what it showed, and did not change), made anew for each day; a
-learner that is not to learn more is trained once then (`lasting`), and steps between its examples and what
+learner that is not to learn more is trained once then (`schooled`), and steps between its examples and what
 features reach may be cut out.
 """
 
-from recrawl.learn.experts.lasting import lasting
 from recrawl.learn.experts.learners import LEARNERS, foretold, foretold_by_counts, tuned
+from recrawl.learn.experts.schooling import schooled
 from recrawl.learn.experts.tasks import Foretold, Task, Tuning
 
-__all__ = ["LEARNERS", "Foretold", "Task", "Tuning", "foretold", "foretold_by_counts", "lasting", "tuned"]
+__all__ = ["LEARNERS", "Foretold", "Task", "Tuning", "foretold", "foretold_by_counts", "schooled", "tuned"]

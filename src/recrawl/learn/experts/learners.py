@@ -10,7 +10,7 @@ for all pages together, blended with the experts.
 All machines are SVMs with a polynomial kernel of degree 3. Their C and the kernel's constant are chosen once,
 on the first training window alone: its last third is foretold from what came before, for some pages. What is
 said there, and later what was said in the last `n_train` steps whose outcome has come to be known, calibrates
-what is said next, for all pages together. Only where nothing more is heard (`lasting`) `ours` is calibrated
+what is said next, for all pages together. Only where nothing more is heard (`schooled`) `ours` is calibrated
 too: its blends all weigh alike there.
 """
 

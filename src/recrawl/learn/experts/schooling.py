@@ -20,15 +20,15 @@ from recrawl.learn.features.content import Steps, own
 from recrawl.learn.features.relation import relation
 from recrawl.model import Floats, Ints
 
-Lasting = Callable[[Task], Floats]  # the chance of each page of a task to change `ahead` of its newest step
+Schooled = Callable[[Task], Floats]  # the chance of each page of a task to change `ahead` of its newest step
 
 
-def lasting(name: str, task: Task, tuning: Tuning) -> Lasting:
+def schooled(name: str, task: Task, tuning: Tuning) -> Schooled:
     """Trained on the examples of all steps of this task, which is its training size. It may be asked of tasks
     that begin with the same steps, go on with others, and have no more examples."""
     sure = curve(tuning.said, tuning.so)
     if name == "ours":
-        pool, by_own = Pool(task), lasting("experts", task, tuning.own or tuning)
+        pool, by_own = Pool(task), schooled("experts", task, tuning.own or tuning)
         return lambda now: sure.of(pool.asked(now, by_own(now)))
     machines = _Machines(task, tuning, with_kin=name == "experts")
     return lambda now: sure.of(machines.said(now))
