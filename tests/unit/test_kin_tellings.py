@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from recrawl.contracts import Goal
 from recrawl.learn.kin.visits import kin_of_visits
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.learn.rhythms.kin import (
@@ -24,7 +25,7 @@ from recrawl.learn.rhythms.kin import (
 )
 from recrawl.learn.rhythms.told import Told
 from recrawl.model import DAY_S, Batch, Floats, KinTable, Seen
-from recrawl.schedule.goals import Fresh
+from recrawl.schedule.goals import Fresh, Prompt
 from recrawl.schedule.policies.index import Index
 
 T0 = 1_700_000_000.0
@@ -144,9 +145,23 @@ def batch(n: int, since_days: float) -> Batch:
     )
 
 
-def gaps(predictor: Rhythm, now_days: float) -> Floats:
+def gaps(predictor: Rhythm, now_days: float, goal: Goal | None = None, price: float = DAY_S) -> Floats:
     some, now = batch(2, 10.0), T0 + now_days * DAY_S
-    return Index(Fresh()).quote(some, predictor.forecast(some, now)).gaps(DAY_S)
+    return Index(goal or Fresh()).quote(some, predictor.forecast(some, now)).gaps(price)
+
+
+def test_where_every_change_waits_by_itself_kin_tell_of_one_more() -> None:
+    """The visit is due when as many are expected, with the one told of, as at any other visit."""
+    predictor = Rhythm(without=("habits", "stirs", "heed", "scouts", "calendar"))
+    predictor.know_kin(table((1, 3, 0.9)))
+    predictor.learn(seen([1, 2, 3], [0, 0, 0], [10, 10, 10], [1, 1, 0]))
+    predictor.learn(seen([3], [10], [12], [1]))
+    told, untold = gaps(predictor, 12.5, Prompt(), 40 * DAY_S)
+    forecasts = predictor.forecast(batch(2, 10.0), T0 + 12.5 * DAY_S)
+    assert isinstance(forecasts, Told)
+    expected = forecasts.n_expected(np.array([told, untold]))
+    assert 2 * DAY_S < told < untold
+    assert expected[0] == pytest.approx(expected[1], rel=1e-6)
 
 
 @pytest.mark.parametrize("without", [(), ("kin",)])

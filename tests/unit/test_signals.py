@@ -59,8 +59,15 @@ def test_the_way_back_leads_to_where_the_leap_began(own_s: float, a: float, b_s:
     assert before_leap_s(there, a, b_s, q) == pytest.approx(own_s, rel=1e-6, abs=1e-6 * b_s)
 
 
+@given(owns, shapes, scales, beliefs)
+def test_who_counts_changes_has_so_many_more_of_them(own_s: float, a: float, b_s: float, q: float) -> None:
+    asked_s = own_s + q * b_s / a  # by then as many more are expected: a t / b
+    assert before_leap_s(asked_s, a, b_s, q, True) == pytest.approx(own_s, rel=1e-6, abs=1e-6 * asked_s)
+
+
 def test_what_the_leap_goes_beyond_is_reached_at_once() -> None:
     assert before_leap_s(DAY_S, 1.0, DAY_S, 0.9) == 0.0
+    assert before_leap_s(DAY_S, 1.0, 2 * DAY_S, 0.9, True) == 0.0
 
 
 def test_a_leap_of_hardly_any_shape_ends_somewhere() -> None:
@@ -74,7 +81,9 @@ def test_columns_leap_as_each_alone_does() -> None:
     q = rng.uniform(0, MOST, 50)
     rows = list(zip(own_s.tolist(), a.tolist(), b_s.tolist(), q.tolist(), strict=True))
     assert np.allclose(leaps_s(own_s, a, b_s, q), [leapt_s(*row) for row in rows], rtol=1e-12)
-    assert np.allclose(before_leaps_s(own_s, a, b_s, q), [before_leap_s(*row) for row in rows], rtol=1e-9)
+    for counting in (False, True):
+        alone = [before_leap_s(*row, counting) for row in rows]
+        assert np.allclose(before_leaps_s(own_s, a, b_s, q, counting), alone, rtol=1e-9)
 
 
 def test_before_anything_was_checked_all_are_believed_alike() -> None:

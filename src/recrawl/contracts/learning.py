@@ -41,9 +41,10 @@ class Clocked(Protocol):
     def usual(self) -> UsualForecasts: ...
     @property
     def scatter(self) -> Floats: ...  # by what share each may come sooner or later, so that some scout
-    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool, counting: bool) -> Floats:
         """How long after the last visit so much own time has passed, `most_s` at most; for a goal that is
-        `timely`, which counts how long a copy is stale, the best moment near that."""
+        `timely`, which counts how long a copy is stale, the best moment near that. A goal that is `counting`
+        has every change wait by itself: what was told of is then one more, not a change that is likelier."""
 
 
 @runtime_checkable

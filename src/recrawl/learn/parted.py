@@ -91,5 +91,5 @@ class Parted(_Parted[InOwnTime]):
     def scatter(self) -> Floats:
         return self._joined(lambda one: one.scatter)
 
-    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
-        return self._joined(lambda one, own, most: one.due_s(own, most, timely), own_s, most_s)
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool, counting: bool) -> Floats:
+        return self._joined(lambda one, own, most: one.due_s(own, most, timely, counting), own_s, most_s)

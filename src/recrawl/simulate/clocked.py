@@ -138,7 +138,7 @@ def due_at(
     q = told_by_kin(common.ties, i + 1, since_at, now) if timely else 0.0
     if q > 0.0:
         a, b_s = row[X] + row[SHARE] * terms.shape[i], row[T] + row[SHARE] * terms.scale_s[i]
-        before_s = before_leap_s(own_s, a, b_s, q)
+        before_s = before_leap_s(own_s, a, b_s, q, terms.goal == PROMPT)
         leapt_s = due_after_s(common, beat, since_at, before_s, terms.max_gap_s)
         told_s = first_told_at(common.ties, i + 1, since_at, now) - since_at
         gap_s = min(gap_s, max(leapt_s, told_s))

@@ -163,7 +163,7 @@ class Rhythms:
         real_s = moments(self.shown, self._calendar, self._since + told_s) - self.since_at
         return np.asarray(np.clip(real_s, 0.0, most_s))
 
-    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool, counting: bool) -> Floats:  # noqa: ARG002
         gap_s = self.real_s(own_s, most_s)
         return self.timed_s(gap_s) if timely else gap_s
 
@@ -171,9 +171,9 @@ class Rhythms:
         """The best moments near these, by the calendars."""
         return timed_many(self.calendars, self._calendar, self.since_at, gap_s)
 
-    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats:
+    def before_leap_s(self, own_s: Floats, q: Floats, counting: bool) -> Floats:
         """How far each must be in its own time to be there at once when somebody tells of it."""
-        return before_leaps_s(own_s, *self.gamma.gamma(), q)
+        return before_leaps_s(own_s, *self.gamma.gamma(), q, counting)
 
     def survival(self, t_s: Floats) -> Floats:
         return self.gamma.survival(self.own_s(t_s))

@@ -145,8 +145,11 @@ def leapt_s(own_s: float, a: float, b_s: float, q: float) -> float:
 
 
 @quick
-def before_leap_s(asked_s: float, a: float, b_s: float, q: float) -> float:
-    """How far it must be in its own time for the leap to lead so far; 0 where the leap leads further."""
+def before_leap_s(asked_s: float, a: float, b_s: float, q: float, counting: bool = False) -> float:
+    """How far it must be in its own time for the leap to lead so far; 0 where the leap leads further. Who is
+    `counting` changes has q more of them, which take q b / a to come by themselves."""
+    if counting:
+        return max(asked_s - q * b_s / a, 0.0)
     return max((b_s + asked_s) * exp(-min(-log1p(-q) / a, _FAR)) - b_s, 0.0)
 
 
@@ -155,6 +158,8 @@ def leaps_s(own_s: Floats, a: Floats, b_s: Floats, q: Floats) -> Floats:
     return np.asarray((b_s + own_s) * np.exp(np.minimum(-np.log1p(-q) / a, _FAR)) - b_s)
 
 
-def before_leaps_s(asked_s: Floats, a: Floats, b_s: Floats, q: Floats) -> Floats:
+def before_leaps_s(asked_s: Floats, a: Floats, b_s: Floats, q: Floats, counting: bool = False) -> Floats:
     """`before_leap_s` for many."""
+    if counting:
+        return np.maximum(asked_s - q * b_s / a, 0.0)
     return np.maximum((b_s + asked_s) * np.exp(-np.minimum(-np.log1p(-q) / a, _FAR)) - b_s, 0.0)

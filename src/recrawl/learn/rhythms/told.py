@@ -1,9 +1,11 @@
 """Forecasts of resources that somebody has told of: a source, or their kin.
 
 After the telling a change is the likelier by as much as the teller is believed; before it all is as it was.
-The index is still read off the usual curve: when a visit is due follows from the leap in own time. What kin
-told hastens a visit only for goals that count how long a copy is stale: a change that is there is caught
-later as well as now, and to catch many it is better to wait until more is due than what kin have seen.
+The index is still read off the usual curve: when a visit is due follows from the leap in own time. Copies are
+fresh or not, so for them what kin told makes a change the likelier; where every change waits by itself (goal
+`prompt`) it is so many more that wait, and the leap is shorter. For goal `capture` kin hasten nothing: a
+change that is there is caught later as well as now, and to catch many it is better to wait until more is due
+than what kin have seen.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ class Untold(Clocked, Forecasts, Protocol):
     def usual(self) -> Guessed: ...
     def real_s(self, own_s: Floats, most_s: Floats) -> Floats: ...  # when so much own time has passed
     def timed_s(self, gap_s: Floats) -> Floats: ...  # the best moment near that
-    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats: ...  # own time that a telling saves
+    def before_leap_s(
+        self, own_s: Floats, q: Floats, counting: bool
+    ) -> Floats: ...  # where a telling leads there
     def pick(self, rows: Ints) -> Self: ...
 
 
@@ -51,22 +55,31 @@ class Told:
         untold_s = self.untold.real_s(own_s, most_s)
         return self._leapt_s(own_s, most_s, self.belief, self.told_s, untold_s)
 
-    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool, counting: bool) -> Floats:
         """Whoever was told of does not wait for a better moment."""
         gap_s = self.real_s(own_s, most_s)
         if not timely:
             return gap_s
         first_s = np.where(np.isfinite(self.kin_s), np.minimum(self.told_s, self.kin_s), np.inf)
-        gap_s = self._leapt_s(own_s, most_s, 1.0 - self._both, first_s, gap_s)
+        q = self.belief + self.by_kin if counting else 1.0 - self._both
+        gap_s = self._leapt_s(own_s, most_s, q, first_s, gap_s, counting)
         told = np.isfinite(self.told_s) | np.isfinite(self.kin_s)
         return np.where(told, gap_s, self.untold.timed_s(gap_s))
 
-    def _leapt_s(self, own_s: Floats, most_s: Floats, q: Floats, told_s: Floats, untold_s: Floats) -> Floats:
+    def _leapt_s(
+        self,
+        own_s: Floats,
+        most_s: Floats,
+        q: Floats,
+        told_s: Floats,
+        untold_s: Floats,
+        counting: bool = False,
+    ) -> Floats:
         """Sooner than untold, where somebody is believed so far and told then."""
         told = np.isfinite(told_s)
         if not told.any():
             return untold_s
-        leapt_s = self.untold.real_s(self.untold.before_leap_s(own_s, q), most_s)
+        leapt_s = self.untold.real_s(self.untold.before_leap_s(own_s, q, counting), most_s)
         return np.where(told, np.minimum(untold_s, np.maximum(leapt_s, told_s)), untold_s)
 
     def survival(self, t_s: Floats) -> Floats:

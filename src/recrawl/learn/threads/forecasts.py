@@ -78,10 +78,11 @@ class SpokenForecasts:
         memories = zip(self.rate.T, DECAY, strict=True)
         return np.asarray(sum(rate * t_s * _once(decay * t_s) for rate, decay in memories))
 
-    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats:
+    def before_leap_s(self, own_s: Floats, q: Floats, counting: bool) -> Floats:
         """How far it must be in own time, where somebody who is believed so far has told of a post, to be as
-        sure of one as it is after `own_s` when nobody has. In posts due the leap has a closed form."""
-        asked = before_leaps_s(self.due(own_s), self.a, self.b, q)
+        sure of one (or, `counting`, to expect as many) as it is after `own_s` when nobody has. In posts due
+        the leap has a closed form."""
+        asked = before_leaps_s(self.due(own_s), self.a, self.b, q, counting)
         low_s, high_s = np.zeros(np.shape(own_s)), np.asarray(own_s, dtype=np.float64)
         for _ in range(_N_HALVINGS):
             middle_s = (low_s + high_s) / 2.0

@@ -50,15 +50,15 @@ class Spoken:
         real_s = moments(self.shown, self.clock, self._since + own_s) - self.since_at
         return np.asarray(np.clip(real_s, 0.0, most_s))
 
-    def due_s(self, own_s: Floats, most_s: Floats, timely: bool) -> Floats:  # noqa: ARG002 - see timed_s
+    def due_s(self, own_s: Floats, most_s: Floats, timely: bool, counting: bool) -> Floats:  # noqa: ARG002
         return self.real_s(own_s, most_s)
 
     def timed_s(self, gap_s: Floats) -> Floats:
         """The same: what waits for the next post is no better for waiting until the evening."""
         return gap_s
 
-    def before_leap_s(self, own_s: Floats, q: Floats) -> Floats:
-        return self.usual.before_leap_s(own_s, q)
+    def before_leap_s(self, own_s: Floats, q: Floats, counting: bool) -> Floats:
+        return self.usual.before_leap_s(own_s, q, counting)
 
     def survival(self, t_s: Floats) -> Floats:
         return self.usual.survival(self.own_s(t_s))

@@ -50,6 +50,7 @@ class Index:
                 batch.min_gap_s,
                 batch.max_gap_s,
                 code in (FRESH, FRESH_HARMONIC, PROMPT),
+                code == PROMPT,
             )
         elif code is not None and isinstance(forecasts, GammaRates):
             a, b_s = forecasts.gamma()
@@ -107,8 +108,9 @@ class ClockedQuote:
     min_gap_s: Floats
     max_gap_s: Floats
     timely: bool  # whether it counts how long a copy is stale
+    counting: bool  # whether every change waits by itself
 
     def gaps(self, price: float | Floats) -> Floats:
         own_s = self.clock.usual.own_s(self.usual.gaps(price)) * self.factor
-        gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely)
+        gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely, self.counting)
         return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))
