@@ -93,7 +93,7 @@ def test_visits_are_those_of_the_time_asked_for(year: Served) -> None:
     with year.client() as client, year.house() as house:
         visits = list(house.store.visits(30))
         part = client.get("/resources/30/visits?from=2026-03-01&until=2026-05-01", headers=PART).text
-        rows = client.get("/api/v1/resources/30/visits?from=2026-03-01&until=2026-05-01").json()["visits"]
+        rows = client.get("/api/v1/resources/30/visits?from=2026-03-01T00:00&until=2026-05-01T00:00Z").json()["visits"]
         first = client.get("/api/v1/resources/30/visits?limit=10").json()
         second = client.get(f"/api/v1/resources/30/visits?limit=1000&until={first['until']}").json()
     begin, end = 1_772_323_200.0, 1_777_593_600.0
@@ -298,7 +298,7 @@ def test_a_program_can_do_the_same(year_copy: Served) -> None:
         assert client.post("/api/v1/resources/30/resume").json()["paused"] is False
         assert client.post("/api/v1/resources/30/soon").status_code == 200
         assert client.post("/api/v1/resources/30/move").status_code == 400
-        assert client.post("/api/v1/resources/30/noise/1/undo").status_code == 400
+        assert client.post("/api/v1/resources/30/noise/1/undo").status_code == 404
         assert client.get("/api/v1/resources/30/signals").json() == []
         assert client.get("/api/v1/resources/30/kin").json() == []
         assert client.get("/api/v1/resources/30/noise").json() == []

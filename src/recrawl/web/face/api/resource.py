@@ -16,7 +16,7 @@ from recrawl.app.deeds import hastened, moved, paused, unmasked
 from recrawl.app.hours import hours
 from recrawl.app.masks import mask_rows
 from recrawl.app.portrait import numbered, signals, version_of, versions_of, visits_of
-from recrawl.app.quantity import instant, iso
+from recrawl.app.quantity import iso
 from recrawl.app.relatives import relatives
 from recrawl.app.rows import Row, version_row, visit_row
 from recrawl.app.rows import number as finite
@@ -30,7 +30,9 @@ Asked = Annotated[Desk, Depends(desk_of)]
 Number = Annotated[int, Path(ge=1, le=2**62, description="The resource's number.")]
 Seq = Annotated[int, Path(ge=1, le=2**62, description="The version's number.")]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
-Moment = Annotated[str, Query(max_length=40, description="2026-01-31T12:00, in UTC, or 2026-01.")]
+Moment = Annotated[
+    datetime | None, Query(description="As 2026-01-31T12:00:00Z; in UTC where no zone is said.")
+]
 
 
 class Visit(BaseModel):
@@ -150,11 +152,11 @@ class Done(BaseModel):
 async def visits(
     desk: Asked,
     number: Number,
-    from_: Annotated[str, Query(alias="from", max_length=40)] = "",
-    until: Moment = "",
+    from_: Annotated[datetime | None, Query(alias="from", description="As `until`.")] = None,
+    until: Moment = None,
     limit: Limit = 100,
 ) -> Row:
-    from_at, until_at = (instant(text) if text else end for text, end in ((from_, -inf), (until, inf)))
+    from_at, until_at = _at(from_, -inf), _at(until, inf)
 
     def asked(house: House) -> Row:
         resource, found, older = visits_of(
@@ -164,6 +166,12 @@ async def visits(
         return {"visits": rows, "until": _precisely(found[-1].at) if older else None}
 
     return await desk.ask(asked)
+
+
+def _at(moment: datetime | None, otherwise: float) -> float:
+    if moment is None:
+        return otherwise
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _precisely(at: float) -> str:

@@ -50,6 +50,7 @@ async def page(request: Request, desk: Asked, number: Number) -> HTMLResponse:
         "row": row,
         "how": deviations(row),
         "erased": erased_words(found.erasure) if found.erasure else "",
+        "since": f"{found.standing.last_at:.3f}" if isfinite(found.standing.last_at) else "0",
         "next_words": _next(found, desk.now()),
         "last_words": _said(found.resource, found.last) if found.last else "",
         "gaps": ["" if gap_s is None else written(gap_s) for gap_s in (own.min_gap_s, own.max_gap_s)],
@@ -88,6 +89,22 @@ def _next(found: Portrait, now: float) -> tuple[str, str]:
     if not isfinite(due_at):
         return "never", "as planned now"
     return (away(due_at, now), "") if due_at > now else ("due now", f"since {away(due_at, now)}")
+
+
+@router.get("/resources/{number}/newer")
+async def newer(
+    request: Request, desk: Asked, number: Number, since: Annotated[float, Query(ge=0.0, le=1e11)]
+) -> HTMLResponse:
+    """Whether it was visited since then: what a page that is open looks at now and then."""
+    resource, last = await desk.ask(_last, number)
+    values: Values = {"resource": resource, "newer": last is not None and last.at > since + 0.001}
+    told = {} if last is None else {"last_at": last.at, "words": _said(resource, last).lower()}
+    return _part(desk, request, "newer", values | told)
+
+
+def _last(house: House, number: int) -> tuple[Resource, Visit | None]:
+    resource, _, _ = numbered(house.store, number)
+    return resource, next(house.store.visits(number, 1), None)
 
 
 @router.get("/resources/{number}/visits")
