@@ -13,7 +13,8 @@ import numpy as np
 
 from recrawl.evaluate.tan.measures import delays_s
 from recrawl.evaluate.tan.pricing import priced
-from recrawl.evaluate.tan.visiting import minded, rooted, spoken
+from recrawl.evaluate.tan.rates import rooted
+from recrawl.evaluate.tan.speaking import minded, spoken
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.fitting import by_board, fitted
 from recrawl.model import DAY_S

@@ -93,5 +93,6 @@ def _files(function: Any, known: set[Any]) -> set[Path]:
     if code is None or plain in known or not plain.__module__.startswith("recrawl."):
         return set()
     known.add(plain)
-    called = (plain.__globals__.get(name) for name in code.co_names)
+    around = (cell.cell_contents for cell in plain.__closure__ or ())
+    called = [*(plain.__globals__.get(name) for name in code.co_names), *around]
     return {Path(code.co_filename)}.union(*(_files(one, known) for one in called if callable(one)))

@@ -9,6 +9,7 @@ import pytest
 from numba.core.caching import CacheImpl
 
 from recrawl import compiled
+from recrawl.evaluate.tan import following, rates, visiting
 from recrawl.schedule.policies.rules import readers, umbrich
 from recrawl.simulate import scalar, walk
 
@@ -21,6 +22,13 @@ def test_a_function_is_compiled_anew_when_a_file_changes_that_holds_what_it_call
     kept = walk._walked._cache._cache_file._source_stamp  # type: ignore[attr-defined]
     named = {name for _, name in kept[1]}
     assert {"walk.py", "step.py", "umbrich.py", "crawlers.py", "readers.py"} <= named
+
+
+def test_a_loop_around_a_function_is_compiled_anew_when_that_function_changes() -> None:
+    made = visiting._around(rates._root)
+    assert {Path(module.__file__ or "") for module in (visiting, rates)} <= compiled._files(made, set())
+    names = {visiting._around(rule)._cache._impl.filename_base for rule in (rates._root, following._follow)}  # type: ignore[attr-defined]
+    assert len(names) == 2  # so that neither takes the other's place
 
 
 def test_plain_functions_stay_plain_for_everybody_else() -> None:

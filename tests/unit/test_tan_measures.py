@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recrawl.evaluate.tan.following import SOONEST_S, followed, paced
+from recrawl.evaluate.tan.following import SOONEST_S, followed
 from recrawl.evaluate.tan.measures import Watched, delays_s, figures, mape, normalised, windows
+from recrawl.evaluate.tan.rates import paced
 from recrawl.learn.threads.board import Threads
 from recrawl.model import Floats
 

@@ -9,12 +9,12 @@ import pytest
 from recrawl.evaluate.tan.aiming import aimed, lives_s, posts_to_come
 from recrawl.evaluate.tan.catching import caught
 from recrawl.evaluate.tan.curved import curved
-from recrawl.evaluate.tan.following import paced
 from recrawl.evaluate.tan.foreseen import mean_gaps_s, median_gaps_s
 from recrawl.evaluate.tan.measures import Watched
 from recrawl.evaluate.tan.paired import lower_by, mean
 from recrawl.evaluate.tan.pricing import priced
-from recrawl.evaluate.tan.visiting import Mind, minded
+from recrawl.evaluate.tan.rates import paced
+from recrawl.evaluate.tan.speaking import Mind, minded
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.curves import N_CELLS, CurveForecasts
 from recrawl.learn.threads.fitting import by_board, fitted

@@ -10,15 +10,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from recrawl.evaluate.tan.following import watched
 from recrawl.evaluate.tan.measures import Watched, delays_s
 from recrawl.evaluate.tan.omniscient import omniscient
 from recrawl.evaluate.tan.pricing import priced
-from recrawl.evaluate.tan.visiting import Mind, minded, rooted, spoken
+from recrawl.evaluate.tan.rates import rooted
+from recrawl.evaluate.tan.speaking import Mind, minded, spoken
+from recrawl.evaluate.tan.visiting import watched
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.fitting import by_board, fitted
 from recrawl.learn.threads.hawkes import DECAY, GRID_S, Hawkes, excited
-from recrawl.learn.threads.profile import own_at, real_at
+from recrawl.learn.threads.profile import EVEN, own_at, real_at
 from recrawl.model import DAY_S, Floats, Ints
 
 START_AT = 1_000 * 7 * DAY_S
@@ -96,6 +97,8 @@ def test_the_model_visits_as_it_does_in_plain_python() -> None:
     hawkes = replace(fitted(talk(30, seed=3)), shape=10.0)
     mind = minded(threads, [hawkes], np.zeros(threads.n, dtype=np.int64))
     told, price = excited(threads, hawkes), 1e4
+    asked = np.sqrt([np.roll(hawkes.profile, -hour)[:4].mean() for hour in range(len(hawkes.profile))])
+    asked /= asked.mean()
 
     def gap_s(_: int, known: int, now: float) -> float:
         own = _own(hawkes, now)
@@ -103,12 +106,40 @@ def test_the_model_visits_as_it_does_in_plain_python() -> None:
         due = told.due[known] + (told.rate[known] / DECAY * (1.0 - left)).sum()
         lively = (10.0 + told.said[known]) / (10.0 + due)
         worth = lively * (told.rate[known] * left) @ hawkes.worth()
-        own += float(np.exp(np.interp(np.log(price), np.log(worth), np.log(GRID_S))))
-        return float(real_at(np.array([own]), hawkes.profile)[0] - now)
+        for ahead_s in np.arange(0.0, 30 * DAY_S, 60.0):  # minute by minute
+            waited = _own(hawkes, now + ahead_s) - own
+            reached = float(np.interp(np.log(max(waited, 1e-3)), np.log(GRID_S), np.log(worth), left=-np.inf))
+            if reached >= np.log(price * asked[int((now + ahead_s) / 3_600.0) % len(asked)]):
+                return float(ahead_s)
+        raise AssertionError
 
     found = spoken(threads, train(threads), mind, price)
     assert len(found.visit_at) > 50
-    assert found.visit_at.tolist() == pytest.approx(in_plain_python(threads, train(threads), gap_s), abs=5.0)
+    for row in range(threads.n):
+        posts = slice(int(threads.bounds[row]), int(threads.bounds[row + 1]))
+        now = found.start_at[row]
+        for visit_at in found.visit_at[found.visit_bounds[row] : found.visit_bounds[row + 1]]:
+            known = posts.start + int(np.searchsorted(threads.at[posts], now, side="right")) - 1
+            assert max(gap_s(row, known, now), 60.0) == pytest.approx(visit_at - now, abs=61.0)
+            now = visit_at
+
+
+def test_a_visit_is_made_in_the_evening_rather_than_in_the_morning() -> None:
+    """Nearly all is said between 8 and 20 o'clock, posts come three times a day, and so do visits."""
+    rng = np.random.default_rng(10)
+    hours = np.where((np.arange(len(EVEN)) % 24 >= 8) & (np.arange(len(EVEN)) % 24 < 20), 1.9, 0.1)
+    own = START_AT + np.cumsum(rng.exponential(8.0 * 3_600.0, 400))
+    threads = threads_of([real_at(own, hours)])
+    weight = np.full(len(DECAY), 0.1)
+    mind = minded(threads, [Hawkes(weight, weight, np.inf, hours)], np.zeros(1, dtype=np.int64))
+    n_train = np.array([50])
+    found = priced(partial(spoken, threads, n_train, mind), 350.0, guess=1e5)
+    plain = priced(
+        partial(spoken, threads, n_train, mind._replace(asked=np.ones((1, len(EVEN))))), 350.0, guess=1e5
+    )
+    hour = found.visit_at // 3_600.0 % 24
+    assert ((hour >= 17) & (hour < 22)).sum() > 2.0 * ((hour >= 6) & (hour < 11)).sum()
+    assert delays_s(found).sum() < 0.9 * delays_s(plain).sum()
 
 
 def _own(hawkes: Hawkes, now: float) -> float:
@@ -157,8 +188,9 @@ def test_silence_makes_visits_rarer_and_a_post_brings_them_back() -> None:
         [np.arange(30, dtype=np.float64) * 3_600.0, [60 * DAY_S, 60 * DAY_S + 3_600.0, 90 * DAY_S]]
     )
     threads = threads_of([quiet])
-    mind = minded(threads, [fitted(talk(30, seed=7))], np.zeros(1, dtype=np.int64))
-    visit_at = spoken(threads, np.array([30]), mind, 1e5).visit_at
+    hawkes = replace(fitted(talk(30, seed=7)), profile=EVEN)
+    mind = minded(threads, [hawkes], np.zeros(1, dtype=np.int64))
+    visit_at = spoken(threads, np.array([30]), mind, 1e4).visit_at
     before, after = visit_at[visit_at < quiet[30]], visit_at[visit_at >= quiet[30]]
     gap_s = np.diff(before)
     assert gap_s[-1] > 2.0 * gap_s[0]

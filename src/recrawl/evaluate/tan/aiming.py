@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.evaluate.tan.measures import MINUTE_S, Watched
-from recrawl.evaluate.tan.visiting import Mind, spoken
+from recrawl.evaluate.tan.speaking import Mind, spoken
 from recrawl.learn.threads.board import Threads
 from recrawl.model import Floats, Ints
 

@@ -19,17 +19,22 @@ their posts, as means over threads would have it, came out worse on two boards.
 from __future__ import annotations
 
 from math import exp, isinf
-
-import numpy as np
+from typing import NamedTuple
 
 from recrawl.compiled import compiled
 from recrawl.evaluate.tan.measures import MINUTE_S, Watched
-from recrawl.evaluate.tan.visiting import Mind, real_at, visited
+from recrawl.evaluate.tan.speaking import Mind, left, own_at, real_at
+from recrawl.evaluate.tan.visiting import visits
 from recrawl.learn.threads.board import Threads
-from recrawl.learn.threads.hawkes import DECAY, GRID_S
 from recrawl.model import Floats, Ints
 
 _EVENTS = 2.5  # posts and visits for each post: about as many as the paper's models come to
+
+
+class _Asked(NamedTuple):
+    mind: Mind
+    delays: Floats  # of each thread: what a second of delay counts
+    asked: Floats  # what a visit to it must be worth
 
 
 def caught(
@@ -37,57 +42,31 @@ def caught(
 ) -> Watched:
     """Each thread is likely to live so long and to have so many posts (`aiming`). The price is a
     probability."""
-    delays = _EVENTS / life_s
     asked = price + _EVENTS / 2.0 * n_posts * MINUTE_S / life_s
-
-    def visit(n: Ints, visit_at: Floats) -> bool:
-        known = threads.bounds, threads.at, n_train, mind, DECAY, GRID_S, delays, asked
-        return _catch(*known, n, visit_at)
-
-    return visited(threads, n_train, visit)
+    return _by_both(threads, n_train, _Asked(mind, _EVENTS / life_s, asked))
 
 
-@compiled
 def _catch(
-    bounds: Ints,
-    at: Floats,
-    n_train: Ints,
-    mind: Mind,
-    decay: Floats,
-    grid_s: Floats,
-    delays: Floats,
-    asked: Floats,
-    n: Ints,
-    visit_at: Floats,
-) -> bool:
-    """False where there is no room for all visits."""
-    total = 0
-    rate = np.zeros(len(decay))
-    for row in range(len(n)):
-        first, last = bounds[row], bounds[row + 1] - 1
-        known, of = first + n_train[row] - 1, mind.of[row]
-        now, own, before = at[known], mind.own[known], total
-        while True:
-            due = mind.due[known]
-            for j in range(len(decay)):
-                left = exp(-decay[j] * (own - mind.own[known]))
-                rate[j] = mind.rate[known, j] * left
-                due += mind.rate[known, j] / decay[j] * (1.0 - left)
-            shape, said = mind.shape[of], mind.said[known]
-            lively = 1.0 if isinf(shape) else (shape + said) / (shape + due)
-            delay = mind.worth[of] @ rate * (lively * delays[row])
-            own += _telling_s(rate, decay, grid_s, delay, shape, said, due, asked[row])
-            now = max(real_at(own, mind.profile[of], mind.passed[of]), now + MINUTE_S)
-            if now > at[last]:
-                break
-            if total == len(visit_at):
-                return False
-            visit_at[total] = now
-            total += 1
-            while known < last and at[known + 1] <= now:
-                known += 1
-        n[row] = total - before
-    return True
+    how: _Asked,
+    row: int,
+    at: Floats,  # noqa: ARG001 - as all rules are asked
+    first: int,  # noqa: ARG001
+    known: int,
+    now: float,
+    end_at: float,  # noqa: ARG001
+) -> float:
+    mind = how.mind
+    of = mind.of[row]
+    own = own_at(now, mind.profile[of], mind.passed[of])
+    rate, due = left(mind, known, own)
+    shape, said = mind.shape[of], mind.said[known]
+    lively = 1.0 if isinf(shape) else (shape + said) / (shape + due)
+    delay = mind.worth[of] @ rate * (lively * how.delays[row])
+    own += _telling_s(rate, mind.decay, mind.grid_s, delay, shape, said, due, how.asked[row])
+    return max(real_at(own, mind.profile[of], mind.passed[of]), now + MINUTE_S)
+
+
+_by_both = visits(_catch)
 
 
 @compiled

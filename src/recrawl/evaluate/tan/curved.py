@@ -8,12 +8,13 @@ price.
 from __future__ import annotations
 
 from math import exp
+from typing import NamedTuple
 
 import numpy as np
 
 from recrawl.compiled import compiled
 from recrawl.evaluate.tan.measures import MINUTE_S, Watched
-from recrawl.evaluate.tan.visiting import visited
+from recrawl.evaluate.tan.visiting import visits
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.curves import EDGES, CurveForecasts
 from recrawl.model import Floats, Ints
@@ -22,50 +23,37 @@ _N_HALVINGS = 24
 _SMALL = 1e-4
 
 
+class _Curves(NamedTuple):
+    gap_s: Floats  # of each post
+    hazard: Floats  # of each thread
+    rate: Floats  # of its posts after the next, per predicted gap
+    edges: Floats
+    price: float
+
+
 def curved(threads: Threads, n_train: Ints, gap_s: Floats, hazard: Floats, price: float) -> Watched:
     """`gap_s` is predicted after each post, `hazard` is each thread's, in cells of predicted gaps. The price
     is in posts times seconds."""
     rate = 1.0 / CurveForecasts(hazard, np.ones(threads.n), np.zeros(threads.n)).mean_s
-
-    def visit(n: Ints, visit_at: Floats) -> bool:
-        return _visit(threads.bounds, threads.at, n_train, gap_s, hazard, rate, EDGES, price, n, visit_at)
-
-    return visited(threads, n_train, visit)
+    return _by_curves(threads, n_train, _Curves(gap_s, hazard, rate, EDGES, price))
 
 
-@compiled
 def _visit(
-    bounds: Ints,
+    how: _Curves,
+    row: int,
     at: Floats,
-    n_train: Ints,
-    gap_s: Floats,
-    hazard: Floats,
-    rate: Floats,
-    edges: Floats,
-    price: float,
-    n: Ints,
-    visit_at: Floats,
-) -> bool:
-    """False where there is no room for all visits."""
-    total = 0
-    for row in range(len(n)):
-        known, last = bounds[row] + n_train[row] - 1, bounds[row + 1] - 1
-        now, first = at[known], total
-        while True:
-            gap = gap_s[known]
-            quiet, left = (now - at[known]) / gap, (at[last] - now) / gap
-            wait = _due(hazard[row], rate[row], edges, quiet, price / gap, left)
-            now += max(wait * gap, MINUTE_S)
-            if now > at[last]:
-                break
-            if total == len(visit_at):
-                return False
-            visit_at[total] = now
-            total += 1
-            while known < last and at[known + 1] <= now:
-                known += 1
-        n[row] = total - first
-    return True
+    first: int,  # noqa: ARG001 - as all rules are asked
+    known: int,
+    now: float,
+    end_at: float,
+) -> float:
+    gap = how.gap_s[known]
+    quiet, longest = (now - at[known]) / gap, (end_at - now) / gap
+    wait = _due(how.hazard[row], how.rate[row], how.edges, quiet, how.price / gap, longest)
+    return float(now + max(wait * gap, MINUTE_S))
+
+
+_by_curves = visits(_visit)
 
 
 @compiled

@@ -15,13 +15,14 @@ from recrawl.evaluate.tan.aiming import aimed, lives_s, posts_to_come
 from recrawl.evaluate.tan.ask import Ask
 from recrawl.evaluate.tan.catching import caught
 from recrawl.evaluate.tan.curved import curved
-from recrawl.evaluate.tan.following import followed, paced
+from recrawl.evaluate.tan.following import followed
 from recrawl.evaluate.tan.foreseen import mean_gaps_s, median_gaps_s
 from recrawl.evaluate.tan.measures import MINUTE_S, Watched, delays_s, figures, mape
 from recrawl.evaluate.tan.omniscient import omniscient
 from recrawl.evaluate.tan.pricing import priced
+from recrawl.evaluate.tan.rates import paced, rooted
 from recrawl.evaluate.tan.results import DIRECT, FIXED, LIMIT, OURS, SQRT, Level, Row, Tan
-from recrawl.evaluate.tan.visiting import Mind, minded, rooted, spoken
+from recrawl.evaluate.tan.speaking import Mind, minded, spoken
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.curves import held_out, shaped
 from recrawl.learn.threads.fitting import by_board

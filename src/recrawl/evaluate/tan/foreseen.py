@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 
 from recrawl.evaluate.tan.measures import MINUTE_S
-from recrawl.evaluate.tan.visiting import Mind
+from recrawl.evaluate.tan.speaking import Mind
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.hawkes import DECAY, GRID_S
 from recrawl.learn.threads.profile import real_at

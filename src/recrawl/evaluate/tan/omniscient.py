@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.compiled import compiled
-from recrawl.evaluate.tan.following import watched
 from recrawl.evaluate.tan.measures import Watched
+from recrawl.evaluate.tan.visiting import watched
 from recrawl.learn.threads.board import Threads
 from recrawl.model import Floats, Ints
 
