@@ -13,6 +13,7 @@ from recrawl.app.amending import set_budget
 from recrawl.app.build import House
 from recrawl.app.foresight import Foresight
 from recrawl.app.quantity import visits_per_day
+from recrawl.errors import BadInputError
 from recrawl.evaluate.budgets.curve import Bought
 from recrawl.evaluate.report.own import table as replayed_table
 from recrawl.evaluate.report.table import count
@@ -46,7 +47,10 @@ async def plan(request: Request, desk: Asked, goal: Word = "", within: Word = ""
 @router.get("/plan/curve")
 async def curve(request: Request, desk: Asked, goal: Word = "", within: Word = "") -> HTMLResponse:
     """The part that takes a moment."""
-    found = await desk.slow(offers.plan, "", goal, within, "", deadline_s=4.0, keep_s=120.0)
+    try:
+        found = await desk.slow(offers.plan, "", goal, within, "", deadline_s=4.0, keep_s=120.0)
+    except BadInputError as problem:  # too little is known yet, or the goal is none: the page stands anyway
+        return desk.page(request, "trouble.html", block="part", text=str(problem), code=400)
     names = list(found.points[0].measures)
     return desk.page(
         request,
