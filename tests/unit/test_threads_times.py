@@ -36,6 +36,9 @@ def read(*written: str, at: float = AT, zone_s: float = 0.0) -> list[str]:
         "2026年1月31日 "
         "13:00", "2026/01/31 13:00", "Post by Ada, 31-Jan-2026 13:00",
         "« on: January 31, 2026, 01:00:00 pm »",
+        "Jan 31 '26 at 13:00", "31 jan 26 13:00", "31 jan. 26, 1pm", "31 janvier 2026 à 13 h 00",
+        "2026년 1월 31일 13:00", "2026년 1월 31일 오후 1:00", "2026年1月31日 下午1:00",
+        "31 ene 2026 1:00 p. m.",
     ],
 )  # fmt: skip
 def test_one_moment_is_read_in_many_spellings(written: str) -> None:
@@ -90,6 +93,33 @@ def test_relative_times_are_read_in_a_dozen_languages(written: str, ago_s: float
     assert ago(written) == (ago_s, unit_s)
     assert [(AT - one.at, one.coarse_s) for one in moments([written], at=AT)] == [(ago_s, unit_s)]
     assert isnan(moments([written], at=nan)[0].at)  # ago from when?
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "sobota 31. októbra 2025 11:00",  # a day that has another language's name, in a month of none
+        "Monday 9 xyz 11:00",
+        "2026 éve 1 hava 31 11:00",
+    ],
+)
+def test_the_clock_of_a_date_that_cannot_be_read_is_not_that_of_today(written: str) -> None:
+    assert read(written) == [""]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("31 jan 15h07", "2026-01-31 15:07"),
+        ("31 Jan 10 am", "2026-01-31 10:00"),
+        ("31 Jan 15.07", "2026-01-31 15:07"),
+        ("Jan 31, 10 am", "2026-01-31 10:00"),
+        ("31 Jan 12:05 am", "2026-01-31 00:05"),
+        ("31 Jan 12:05 pm", "2026-01-31 12:05"),
+    ],
+)
+def test_a_clock_is_no_year_and_no_day(written: str, expected: str) -> None:
+    assert read(written) == [expected]
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,10 @@ class Threadful:
         """By their keys, in the order in which they stand; one on two pages is the later one."""
         return {post.key: post for leaf in self.leaves for post in leaf.posts}
 
+    @property
+    def ended(self) -> bool:
+        return all(leaf.ended for leaf in self.leaves)
+
     @cached_property
     def table(self) -> Table:
         rows = [tuple(getattr(post, name) for name in self.header) for post in self.posts.values()]
@@ -81,10 +85,11 @@ def news(before: Threadful, after: Threadful) -> News:
 
 
 def _waiting(before: Threadful, after: Threadful) -> set[str]:
-    """Posts that were there at the earlier look, on pages that it led on to and did not come to."""
-    if not before.leaves or not before.leaves[-1].next_url:
+    """Posts that were there at the earlier look, on pages that it led on to and did not come to; or on all,
+    where it found none: something else had stood there."""
+    if before.posts and not before.leaves[-1].next_url:
         return set()
-    known = {leaf.url for leaf in before.leaves}
+    known = {leaf.url for leaf in before.leaves} if before.posts else set()
     further = (leaf for leaf in after.leaves if leaf.url not in known)
     return {post.key for leaf in further for post in leaf.posts if post.at < before.at - _APART_S}
 

@@ -23,6 +23,8 @@ class Spoken(Structured):
     """A detector for what people say. `judge` and `n_found` stand at the top level of a module, as the form's
     functions do."""
 
+    doubts = True  # where it does not know, what differs may be no thread: that is no change for all that
+
     def __init__(
         self, name: str, form: Form[Any], judge: Judge, n_found: Callable[[Any], int], things: str
     ) -> None:

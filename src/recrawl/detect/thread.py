@@ -79,6 +79,8 @@ def judged(before: Threadful, after: Threadful) -> Verdict:
     found = news(before, after)
     if not found and not found.older:
         return Verdict(changed=Changed.NO, evidence="nobody has said anything new")
+    if before.ended and not after.ended:
+        return Verdict(changed=Changed.UNKNOWN, evidence="the new copy breaks off")
     said = told(before, after, found, BRIEF)
     return Verdict(
         # That there was more to read than could be read at once is no change.

@@ -265,7 +265,7 @@ def _verdict(
             evidence=earlier,
         )
     verdict = case.detector.compare(earlier, after)
-    if verdict.older:
+    if verdict.older or (verdict.changed is Changed.UNKNOWN and getattr(case.detector, "doubts", False)):
         return verdict
     if verdict.changed is Changed.UNKNOWN and before.detector == version.detector:
         return replace(verdict, changed=Changed.YES, magnitude=1.0)  # as the fingerprints say

@@ -28,6 +28,7 @@ class Leaf:
     number: int = 0  # which page this is, the first being 1; 0: not known
     next_url: str = ""
     last_url: str = ""
+    ended: bool = True  # False: nothing says that the page was sent to its end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

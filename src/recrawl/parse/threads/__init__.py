@@ -121,6 +121,7 @@ def _page(text: str, url: str, at: float, before: str = "") -> Leaf:
         number=way.number,
         next_url=way.next_url,
         last_url=way.last_url,
+        ended="</html" in text[-_START_BYTES:].lower(),
     )
 
 

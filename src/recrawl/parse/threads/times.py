@@ -76,23 +76,32 @@ _WEEKDAYS = {
 _UNIX = re.compile(r"[0-9]{9,10}(?:[0-9]{3})?(?:\.[0-9]{1,6})?")
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}[0-9:.,]{0,16} ?(?:Z|[+-][0-9:]{4,6})?")
 _YEAR_FIRST = re.compile(
-    r"(?<![0-9])([0-9]{4}) ?(?:[-/.]|年) ?([0-9]{1,2}) ?(?:[-/.]|月) ?([0-9]{1,2})(?![0-9])"
+    r"(?<![0-9])([0-9]{4}) ?(?:[-/.]|年|년) ?([0-9]{1,2}) ?(?:[-/.]|月|월) ?([0-9]{1,2})(?![0-9])"
 )
 _NUMBERS = re.compile(r"(?<![0-9:])([0-9]{1,2})([-/.]) ?([0-9]{1,2})[-/.] ?([0-9]{4}|[0-9]{2})(?![0-9:])")
+# Two digits are a year where no clock begins with them.
+_YEAR = r"([0-9]{4}|[0-9]{2}(?![0-9:.]| ?h| ?[ap]\.? ?m))"
 _DAY_FIRST = re.compile(
     r"(?<![0-9:])([0-9]{1,2})(?:st|nd|rd|th|er|º|\.)?[ -]{0,2}(?:of |de |d')?([^\W\d_]{3,12})\.?"
-    r"(?:,? ?(?:de |del )?-?'?([0-9]{4}|[0-9]{2}(?![0-9:])))?"
+    rf"(?:,? ?(?:de |del )?-?'?{_YEAR})?"
 )
 _MONTH_FIRST = re.compile(
-    r"(?<![^\W_])([^\W\d_]{3,12})\.? ([0-9]{1,2})(?:st|nd|rd|th)?(?![0-9:])(?:,? '?([0-9]{4}))?"
+    rf"(?<![^\W_])([^\W\d_]{{3,12}})\.? ([0-9]{{1,2}})(?:st|nd|rd|th)?(?![0-9:])(?:,? '?{_YEAR})?"
 )
+_DAY_BEFORE = re.compile(r"(?<![0-9:])[0-9]{1,2}(?:st|nd|rd|th|er|º|\.)?[ -]{0,2}(?:of |de |d')?\Z")
 _LAST_YEAR = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2})\s*\Z")
 _CLOCK = re.compile(
-    r"(?<![0-9:.])([0-9]{1,2})(?:[:h.]([0-9]{2})(?::([0-9]{2}))?)?"
-    r"(?: ?([ap])\.?m\.?(?![a-z])|(?<=[0-9]{2})(?![0-9.:]))"
+    r"(?<![0-9:.])([0-9]{1,2})(?:(?:[:.]| ?h ?)([0-9]{2})(?::([0-9]{2}))?)?"
+    r"(?: ?([ap])\.? ?m\.?(?![a-z])|(?<=[0-9]{2})(?![0-9.:]))"
 )
+# The half of the day where it stands before the clock.
+_HALVES = {
+    **dict.fromkeys(("上午", "午前", "오전"), "a"),
+    **dict.fromkeys(("下午", "午後", "오후", "晚上"), "p"),
+}
 _WITH_CLOCK = frozenset({"am", "pm", "at", "um"})
 _WORD = re.compile(r"[^\W\d_]{2,16}")
+_DIGIT = re.compile(r"[0-9]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +196,7 @@ def _clock(low: str) -> float | None:
         if "." in found[0] and half is None and ":" in low:
             continue  # 31.01: the clock of this text has a colon
         n_hours, n_minutes, n_seconds = int(hour), int(minute or 0), int(second or 0)
+        half = half or next((half for word, half in _HALVES.items() if word in low), None)
         if half is not None and 1 <= n_hours <= 12:
             n_hours = n_hours % 12 + (12 if half == "p" else 0)
         if n_hours < 24 and n_minutes < 60 and n_seconds < 61:
@@ -204,13 +214,17 @@ def _dated(low: str) -> tuple[int, int, int, bool] | None:
         return year, int(found[1]), int(found[3]), found[2] == "."
     for pattern, day, month in ((_MONTH_FIRST, 2, 1), (_DAY_FIRST, 1, 2)):
         for found in pattern.finditer(low):
-            if found[month] in _MONTHS:
+            if found[month] in _MONTHS and not (month == 1 and _DAY_BEFORE.search(_before(low, found))):
                 year = int(found[3] or 0)
                 if not year and (last := _LAST_YEAR.search(low)):  # as programs in C write it
                     year = int(last[1])
                 year += 2_000 if 0 < year < 100 else 0
                 return year, int(found[day]), _MONTHS[found[month]], year > 0
     return None
+
+
+def _before(low: str, found: re.Match[str]) -> str:
+    return low[max(0, found.start() - 9) : found.start()]
 
 
 def _instant(written: Written, day_first: bool, zone_s: float) -> float:
@@ -258,7 +272,10 @@ def _latest(day: int, month: int, second_of_day: float, at: float, zone_s: float
 
 
 def _near(low: str, clock: float | None, at: float, zone_s: float) -> float:
-    """Today, yesterday, or a day of the last week; a clock alone is of the last day."""
+    """Today, yesterday, or a day of the last week; a clock alone is of the last day. Where other numbers are
+    left, they are of a date that could not be read."""
+    if _DIGIT.search(_CLOCK.sub("", low)):
+        return nan
     words = _WORD.findall(low)
     here = datetime.fromtimestamp(at + zone_s, UTC)
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
