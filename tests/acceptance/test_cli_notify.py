@@ -228,6 +228,29 @@ def test_what_waits_is_told_later_and_holds_nothing_of_what_was_erased(cli: Cli,
     assert got.document["news"][0]["added"] == []
 
 
+def test_several_changes_of_data_are_told_as_one_with_the_values_that_differ(
+    cli: Cli, here: Receiver
+) -> None:
+    url = here.page("/data", '{"price": 5, "name": "lamp"}')
+    cli("add", url, "--allow-private", "--min-gap", "1s", "--no-mask", "--kind", "json")
+    cli("visit", url)
+    added(cli, here, "me", "--every", "6h", "--match", "price: 7", "--match", "price: 6", "--in", "added")
+    added(cli, here, "other", "--match", "price: 5", "--in", "added")
+    for price in (6, 7):
+        here.page("/data", f'{{"price": {price}, "name": "lamp"}}')
+        cli("visit", url)
+    told(cli)
+    assert [row["n_waiting"] for row in cli.rows("notify", "list")] == [2, 0]
+    cli.note(NOTE, lambda state: [box.update(heard_at=0.0) for box in state["boxes"].values()])
+    told(cli)
+    (got,) = here.got
+    (news,) = got.document["news"]
+    assert (news["n_changes"], news["before"], news["version"]) == (2, 1, 3)
+    assert (news["added"], news["removed"]) == (["$.price: 7"], ["$.price: 5"])
+    assert "$.price: 5 → 7" in got.document["text"]
+    assert got.document["subject"].startswith("2 changes on page.localhost")
+
+
 def test_another_notice_of_the_same_name_is_not_told_what_waited(cli: Cli, here: Receiver) -> None:
     url = watched(cli, here)
     added(cli, here, "me", "--every", "6h")

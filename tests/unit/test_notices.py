@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,6 +19,7 @@ from recrawl.app.build import STORE_FILE, House, open_house
 from recrawl.app.dispatch import LOCK_FILE, LOOK_S, Dispatch
 from recrawl.app.notices import Notices
 from recrawl.app.watchlist import Choice
+from recrawl.errors import BadSettingError
 from recrawl.model import NewResource, Scope, ScopeKind
 from recrawl.notify.recipient import Recipient
 
@@ -78,6 +80,16 @@ def test_a_notice_goes_along_with_a_resource_that_moves(house: House) -> None:
     notices.notices(house).moved(OLD, NEW)
     scopes = {name: notice.scope for name, (notice, _) in running.all().items()}
     assert scopes == {"one": Scope(ScopeKind.RESOURCE, NEW), "all": before["all"][0].scope}
+
+
+def test_without_apprise_webhooks_work_and_services_say_what_is_missing(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "apprise", None)
+    added(house, "hook")
+    with pytest.raises(BadSettingError, match=r"pip install 'recrawl\[notify\]'"):
+        notices.add(house, notices.asked("chat"), Recipient(url="slack://a/b/c"))
+    assert [row["name"] for row in notices.listed(house)] == ["hook"]
 
 
 def came(here: Receiver, within_s: float) -> bool:

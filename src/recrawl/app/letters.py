@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nextafter
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -28,19 +28,11 @@ _HTML = ("text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """What came and went with a change: lines with + or - before them."""
+    """What came and went with a change, or with several."""
 
     lines: Sequence[str] = ()
     before: Version | None = None
     after: Version | None = None
-
-    @property
-    def added(self) -> list[str]:
-        return [line[1:] for line in self.lines if line.startswith("+")]
-
-    @property
-    def removed(self) -> list[str]:
-        return [line[1:] for line in self.lines if line.startswith("-")]
 
 
 def found(house: House, resource_id: int) -> tuple[Resource, Standing] | None:
@@ -51,14 +43,17 @@ def found(house: House, resource_id: int) -> tuple[Resource, Standing] | None:
     return None
 
 
-def came(house: House, resource: Resource, standing: Standing, at: float) -> Came:
-    """With the version of this moment, as `recrawl diff` has it; nothing where that cannot be told."""
+def came(
+    house: House, resource: Resource, standing: Standing, at: float, first_at: float | None = None
+) -> Came:
+    """Between what was there before the change of this moment, or an earlier one, and what came with it; as
+    `recrawl diff` has it, and nothing where that cannot be told."""
     from recrawl.detect.noise import lens
 
-    newest = house.store.history(resource.id, until_at=nextafter(at, inf), newest_first=True, limit=2)
-    if len(newest) < 2 or not all(version.file for version in newest):
-        return Came(after=newest[0] if newest else None)
-    after, before = newest
+    after = _newest(house, resource, nextafter(at, inf))
+    before = _newest(house, resource, at if first_at is None else first_at)
+    if after is None or before is None or not (after.file and before.file):
+        return Came((), None, after)
     try:
         difference = versions.difference(
             house.archive,
@@ -69,40 +64,50 @@ def came(house: House, resource: Resource, standing: Standing, at: float) -> Cam
         )
     except RecrawlError:  # the archive's own trouble is told elsewhere; the news is told all the same
         return Came((), before, after)
-    lines = [
-        line
-        for line in difference.lines or ()
-        if line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- "))
-    ]
-    return Came(lines, before, after)
+    listed = (difference.lines or ())[2:]  # without the titles
+    return Came([line for line in listed if not line.startswith((" ", "@@"))], before, after)
+
+
+def _newest(house: House, resource: Resource, until_at: float) -> Version | None:
+    return next(iter(house.store.history(resource.id, until_at=until_at, newest_first=True, limit=1)), None)
 
 
 def letter(house: House, notice: Notice, message: Message) -> Letter:
-    """What was told of first comes first; of what was removed or erased since, nothing is said."""
-    news = message.news[:MOST_ITEMS]
+    """What was told of first comes first; of what was removed or erased since, nothing is said. Changes of
+    one resource are one item."""
+    together: dict[object, list[News]] = {}
+    for one in message.news:
+        changed = one.what in (What.CHANGE, What.POSTS)
+        together.setdefault(one.resource_id if changed else one.key, []).append(one)
+    groups = list(together.values())
+    shown, rest = groups[:MOST_ITEMS], groups[MOST_ITEMS:]
     return Letter(
         id=message.id,
         notice=notice.name,
         made_at=message.made_at,
-        items=tuple(_item(house, notice, one, shown=n < MOST_SHOWN) for n, one in enumerate(news)),
-        n_more=message.n_more + len(message.news) - len(news),
+        items=tuple(_item(house, notice, group, shown=n < MOST_SHOWN) for n, group in enumerate(shown)),
+        n_more=message.n_more + sum(map(len, rest)),
     )
 
 
-def _item(house: House, notice: Notice, news: News, *, shown: bool) -> Item:
+def _item(house: House, notice: Notice, group: Sequence[News], *, shown: bool) -> Item:
+    first, last = group[0], group[-1]
+    tested = [one.significant for one in group if one.significant is not None]
+    news = replace(last, since_at=first.since_at, significant=any(tested) if tested else None)
     known = found(house, news.resource_id) if news.resource_id and shown else None
     if known is None:
-        return Item(news=news)
+        return Item(news=news, n_news=len(group))
     resource, standing = known
     visits = list(house.store.visits(resource.id, _N_READ))
     if news.what is What.SILENT:
         _, words = behind(resource, standing, visits)
         return Item(news=news, words=words, link=_linked(notice, news.url, standing.version))
-    came_then = came(house, resource, standing, news.at)
+    came_then = came(house, resource, standing, last.at, first.at)
     words = next((visit.evidence for visit in visits if visit.at == news.at), "")
     after, before = came_then.after, came_then.before
     return Item(
         news=news,
+        n_news=len(group),
         title=_title(house, after),
         words=words,
         lines=tuple(line[: 2 * MOST_CHARS] for line in came_then.lines[:MOST_LINES]),

@@ -11,6 +11,7 @@ from recrawl.app.letters import came, found
 from recrawl.app.outbox import State
 from recrawl.app.silence import N_FAILED
 from recrawl.model import HOUR_S, Changed, Kind, Outcome, Resource, Standing, Visit
+from recrawl.notify.letter import sides
 from recrawl.notify.matching import Match, matched
 from recrawl.notify.news import News, What
 from recrawl.notify.notice import Notice, On, reads, wants
@@ -87,8 +88,8 @@ class Newsroom:
 
     def _matches(self, match: Match, resource: Resource, standing: Standing, visit: Visit) -> bool:
         """A pattern that takes too long is taken to match: better told in vain than not at all."""
-        lines = came(self.house, resource, standing, visit.at)
-        return _patterns().run(matched, match, lines.added, lines.removed) is not False
+        added, removed = sides(came(self.house, resource, standing, visit.at).lines)
+        return _patterns().run(matched, match, added, removed) is not False
 
     # -- silences --------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import isnan
 from typing import Any
 
-from recrawl.notify.letter import MOST_CHARS, Item, Letter, facts, heading, subject, told
+from recrawl.notify.letter import MOST_CHARS, Item, Letter, facts, heading, sides, subject, told
 from recrawl.notify.safety import in_fence, in_html, in_markdown, line, linkable
 
 FORMAT = 1  # of the JSON document
@@ -93,12 +93,13 @@ def _row(item: Item) -> dict[str, Any]:
         "host": news.host or None,
         "at": _iso(news.at),
         "since_at": _iso(news.since_at),
+        "n_changes": item.n_news,
         "significant": news.significant,
         "p": None if isnan(news.p) else news.p,
         "title": item.title or None,
         "words": item.words or news.words,
-        "added": [one[1:] for one in item.lines if one.startswith("+")],
-        "removed": [one[1:] for one in item.lines if one.startswith("-")],
+        "added": sides(item.lines)[0],
+        "removed": sides(item.lines)[1],
         "n_lines": item.n_lines,
         "version": item.version,
         "before": item.before,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan
@@ -18,12 +19,14 @@ MOST_CHARS = 300  # of a line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One piece of news with what can be said of it. Its texts may be a stranger's, but not the news."""
+    """One piece of news, or all changes of one resource, with what can be said of it. Its texts may be a
+    stranger's, but not the news."""
 
     news: News
+    n_news: int = 1
     title: str = ""  # the page's own
     words: str = ""  # what happened
-    lines: tuple[str, ...] = ()  # what came and went, each with + or - before it
+    lines: tuple[str, ...] = ()  # what came and went, as `recrawl diff` has it
     n_lines: int = 0  # all there were
     version: int | None = None  # the number under which it is kept
     before: int | None = None
@@ -44,7 +47,7 @@ class Letter:
 
     @property
     def n(self) -> int:
-        return len(self.items) + self.n_more
+        return sum(item.n_news for item in self.items) + self.n_more
 
 
 _DID = {
@@ -56,6 +59,27 @@ _DID = {
     What.HOST: "Host",
     What.TROUBLE: "Trouble",
 }
+
+
+def sides(lines: Iterable[str]) -> tuple[list[str], list[str]]:
+    """What came, and what went. Of data some lines say both.
+
+    >>> sides(["+ a row", "-a line", "price: 5 → 6"])
+    (['a row', 'price: 6'], ['a line', 'price: 5'])
+    """
+    came, went = [], []
+    for one in lines:
+        before, arrow, after = one.rpartition(" → ")
+        if one.startswith("+"):
+            came.append(one[1:].removeprefix(" "))
+        elif one.startswith("-"):
+            went.append(one[1:].removeprefix(" "))
+        elif arrow:
+            went.append(before)
+            came.append(f"{before.partition(': ')[0]}: {after}")
+        else:
+            came.append(one)
+    return came, went
 
 
 def heading(item: Item) -> str:
@@ -98,7 +122,7 @@ def told(item: Item) -> list[str]:
 def facts(item: Item) -> list[str]:
     """What else is to be said, line by line, in our own words."""
     news = item.news
-    said = []
+    said = [f"{item.n_news:,} changes together."] if item.n_news > 1 else []
     if news.what is What.SILENT:
         length = _span(news.at - news.since_at)
         said.append(f"No change for {length}; so long a silence had a probability of {percent(news.p)}.")
