@@ -36,7 +36,7 @@ PAGES = (
     "/overview/progress",
     "/changes",
     "/hosts",
-    "/hosts/trouble",
+    "/troubled-hosts",
     "/health",
     "/health/checks",
     "/health/forecasts",

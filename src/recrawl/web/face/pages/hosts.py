@@ -33,7 +33,7 @@ async def page(request: Request, desk: Asked, text: Word = "", after: Word = "")
     )
 
 
-@router.get("/hosts/trouble")
+@router.get("/troubled-hosts")  # any name may be that of a host
 async def trouble(request: Request, desk: Asked) -> HTMLResponse:
     troubled, n_troubled = await desk.ask(hosts.in_trouble)
     failures = await desk.slow(hosts.failures, None, 50, keep_s=60.0)

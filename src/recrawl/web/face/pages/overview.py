@@ -19,6 +19,7 @@ from recrawl.web.face.shell import percent
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
 Days = Annotated[float, Query(ge=0.1, le=366.0)]
+N_CHANGERS = 10
 PROGRESS_S = 120.0  # how long the report card is kept: it is of weeks
 
 
@@ -72,7 +73,7 @@ async def progress(request: Request, desk: Asked) -> HTMLResponse:
                 [Line("this schedule", wait_s), Line("uniform visits", [even.wait_s] * len(at))],
                 at,
                 title="Delay: from a change to the visit that found it, in the mean",
-                written=span,
+                written=_length,
                 units=(DAY_S, HOUR_S, 60.0, 1.0),
             ),
         ]
@@ -88,5 +89,9 @@ async def progress(request: Request, desk: Asked) -> HTMLResponse:
 
 @router.get("/overview/most")
 async def most(request: Request, desk: Asked, days: Days = 7.0) -> HTMLResponse:
-    found = await desk.slow(stream.most_changed, days, keep_s=60.0)
+    found = await desk.slow(stream.most_changed, days, N_CHANGERS, keep_s=60.0)
     return desk.page(request, "overview_most.html", block="part", changers=found, days=days)
+
+
+def _length(span_s: float) -> str:
+    return "0" if span_s == 0.0 else span(span_s)
