@@ -126,7 +126,7 @@ def test_a_private_place_takes_the_word_of_who_runs_this(scope: Scope, house: Ho
     given = Given(text="http://127.0.0.1/\nhttp://10.0.0.1/\n")
     draft = made(house, given, tags=("ours",))
     assert not draft.new
-    assert "recrawl set --host HOST --allow-private" in draft.refused.refused[0].reason
+    assert "recrawl set --host 127.0.0.1 --allow-private" in draft.refused.refused[0].reason
     house.store.say(scope, Settings(allow_private=True), T0)
     n = 1 if scope.kind is ScopeKind.HOST else 2
     draft = made(house, given, tags=("ours",))

@@ -170,6 +170,12 @@ def test_whoever_reads_slowly_keeps_nobody_waiting(served: Served) -> None:
             time.sleep(0.2)
         found = told.json()
         assert (found["stage"], found["n_new"], found["n_refused"]) == ("done", 3, 1)
+        part = client.get(f"/add/{key}", headers={"X-Part": "1"})
+        assert (part.status_code, "<html" in part.text, "Added 3 resources" in part.text) == (
+            200,
+            False,
+            True,
+        )
         assert client.get("/api/v1/tags").json() == {"s": 3}
 
 

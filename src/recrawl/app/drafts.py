@@ -68,7 +68,7 @@ async def drafted(house: House, given: Given, settings: Settings, tags: tuple[st
     return draft
 
 
-_REMEDY = "who runs recrawl may allow it with `recrawl set --host HOST --allow-private --anyway`."
+_REMEDY = "who runs recrawl may allow it with `recrawl set --host {host} --allow-private --anyway`."
 
 
 def private_allowed(store: Store, host: str, tags: tuple[str, ...]) -> bool:
@@ -100,7 +100,8 @@ async def _fetched(house: House, address: str, allowed: Callable[[str], bool]) -
         return
     private = allowed(host_key(url))
     if private_name(url.raw_host or "") and not private:
-        yield Refused(address, "", f"{url.raw_host} is on this machine or network; {_REMEDY}")
+        remedy = _REMEDY.format(host=host_key(url))
+        yield Refused(address, "", f"{url.raw_host} is on this machine or network; {remedy}")
         return
     try:
         async with asyncio.timeout(READ_S), house.fetcher() as fetcher:

@@ -126,7 +126,7 @@ def admitted(
     remedy: str = "use --allow-private if you mean that.",
 ) -> NewResource | Refused:
     """What would be watched, or why not. `allowed` says of a host whether it may be a private one, where the
-    settings do not."""
+    settings do not; `remedy`, in which `{host}` may stand, what to do where it may not."""
     if isinstance(item, Refused):
         return item
     try:
@@ -139,7 +139,7 @@ def admitted(
     except (BadUrlError, BadQueryError) as problem:
         return Refused(item.text, item.where, str(problem))
     if not settings.allow_private and private_name(url.raw_host or "") and not allowed(host_key(url)):
-        reason = f"{url.raw_host} is on this machine or network; {remedy}"
+        reason = f"{url.raw_host} is on this machine or network; {remedy.format(host=host_key(url))}"
         return Refused(item.text, item.where, reason)
     return NewResource(
         url=str(url),

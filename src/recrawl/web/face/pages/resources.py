@@ -15,6 +15,7 @@ from recrawl.app.several import MOST, Wish, done, names
 from recrawl.errors import BadInputError
 from recrawl.model import Kind
 from recrawl.web.face import rolls
+from recrawl.web.face.backroom import StillWorkingError
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.strip import strip
 from recrawl.web.face.shell import path
@@ -37,7 +38,7 @@ COLUMNS = (
     (Order.URL, "Resource", ""),
     (None, "Visits of 90 days", ""),
     (Order.NEXT, "Next visit", ""),
-    (Order.RATE, "Changes a day", "n"),
+    (Order.RATE, "Changes", ""),
     (Order.CHANGED, "Last change", ""),
     (Order.CHANCE, "Changed by now", "n"),
 )
@@ -90,7 +91,7 @@ async def page(
     page: Annotated[int, Query(ge=1, le=10**6)] = 1,
     wait: bool = False,
 ) -> HTMLResponse:
-    found = await rolls.listed(desk, wanted, page, N_ON_PAGE, wait=wait)
+    found = await _listed(request, desk, wanted, page, wait)
     tags = await desk.ask(lambda house: house.store.tags())
     now = desk.now()
 
@@ -103,15 +104,28 @@ async def page(
         block="part",
         wanted=wanted,
         found=found,
-        rows=[(line, strip(line.looked, now - STRIP_S, now), badges(line, now)) for line in found.lines],
+        rows=[(line, strip(line.looked, now - STRIP_S, now), badges(line)) for line in found.lines]
+        if found
+        else [],
         tags=sorted(tags, key=lambda tag: (-tags[tag], tag))[:N_TAGS],
         kinds=list(Kind),
         states=STATES,
         columns=[(_sorted(wanted, order), name, css) for order, name, css in COLUMNS],
         there=there,
-        pages=_pages(found, there),
+        again=there(page=page if page > 1 else None, wait=1),
+        pages=_pages(found, there) if found else [],
         most=MOST,
     )
+
+
+async def _listed(request: Request, desk: Desk, wanted: Wanted, page: int, wait: bool) -> rolls.Listed | None:
+    """None where it takes longer than a page may wait: the page comes without, and asks for the part."""
+    try:
+        return await rolls.listed(desk, wanted, page, N_ON_PAGE, wait=wait)
+    except StillWorkingError:
+        if request.headers.get("x-part"):
+            raise
+        return None
 
 
 def _sorted(wanted: Wanted, order: Order | None) -> tuple[str, str] | None:
@@ -131,7 +145,7 @@ def _pages(found: rolls.Listed, there: Callable[..., str]) -> list[tuple[str, st
     return [(f"{number:,}", "" if number == found.page else there(page=number)) for number in shown]
 
 
-def badges(line: Line, now: float) -> list[tuple[str, str]]:
+def badges(line: Line) -> list[tuple[str, str]]:
     """What is to be noticed of one, each with its tone."""
     standing, version = line.standing, line.standing.version
     said = [
@@ -140,7 +154,6 @@ def badges(line: Line, now: float) -> list[tuple[str, str]]:
         (standing.n_failures > 0, f"failed {standing.n_failures}×", "bad"),
         (standing.n_informative == 0, "never seen", "quiet"),
         (isfinite(standing.told_at), "said to have changed", "news"),
-        (not line.resource.effective.paused and standing.due_at <= now, "due", "warn"),
     ]
     return [(text, tone) for holds, text, tone in said if holds]
 

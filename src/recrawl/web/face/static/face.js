@@ -56,6 +56,7 @@
     const part = document.querySelector(into);
     part.setAttribute("aria-busy", "true");
     const answer = await fetched(address, options);
+    if (part.dataset.part) part.dataset.part = address; // what is looked at again is what is shown
     put(part, await answer.text());
   };
   document.addEventListener("click", (event) => {
@@ -77,7 +78,7 @@
     const form = event.target;
     if (!form.dataset.into || form.method !== "get") return;
     event.preventDefault();
-    submitted(form);
+    submitted(form, form.hasAttribute("data-quietly"));
   });
   let typed;
   document.addEventListener("input", (event) => {
@@ -95,7 +96,10 @@
     const look = () => {
       last = Date.now();
       document.body.dispatchEvent(new Event("news"));
-      for (const part of document.querySelectorAll("[data-part][data-news]")) load(part);
+      for (const part of document.querySelectorAll("[data-part][data-news]")) {
+        // not from under the hands of whoever is at it
+        if (!part.querySelector("input:checked") && !part.contains(document.activeElement)) load(part);
+      }
     };
     source.addEventListener("news", () => {
       clearTimeout(later);
