@@ -170,6 +170,29 @@ def test_without_words_the_models_that_need_none_are_measured(tmp_path: Path) ->
     assert any("models are left out" in note for note in said["notes"])
 
 
+def test_only_the_models_that_were_asked_for_are_measured_and_said_to_be_so() -> None:
+    words = ["evaluate", "tan", "--corpus", "builtin:threads", "--posts", "300-400", "--budgets", "1"]
+    found = CliRunner().invoke(app, [*words, "--models", "mean,fixed"])
+    assert found.exit_code == 0, found.output
+    assert "every model of the paper that was asked for" in found.stderr
+    assert [line.split("\t")[0] for line in found.stdout.split("\n\n")[0].splitlines()] == [
+        "fixed",
+        "mean",
+    ]
+    for wrong in ("fixed", "mean,none"):
+        with pytest.raises(BadSettingError, match="--models"):
+            asked(posts="20-50", train=0.75, budgets="1", seed=1, models=wrong)
+
+
+def test_models_that_need_words_cannot_be_had_without(tmp_path: Path) -> None:
+    make(builtin("threads", n_resources=60), tmp_path / "board")
+    (tmp_path / "board" / "posts.jsonl.gz").unlink()
+    words = ["evaluate", "tan", "--corpus", str(tmp_path / "board"), "--posts", "30-50"]
+    found = CliRunner().invoke(app, [*words, "--models", "svr-tf-idf"])
+    assert found.exit_code == 2
+    assert "--models mean" in found.stderr
+
+
 @pytest.mark.parametrize(
     ("posts", "train", "budgets"),
     [

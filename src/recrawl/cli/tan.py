@@ -29,6 +29,15 @@ def tan(
         str | None,
         typer.Option("--board", metavar="NAME", help="Of this board alone; else of all.", show_default=False),
     ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            "--models",
+            metavar="A,B,…",
+            help="Of the paper's models these alone; else all.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = 1,
     html: Html = None,
     json: options.Json = False,
@@ -50,6 +59,7 @@ def tan(
       recrawl evaluate tan --corpus builtin:threads
       recrawl evaluate tan --corpus my-boards --html report.html
       recrawl evaluate tan --corpus my-boards --posts 30-99 --budgets 0.5,1,2 --json
+      recrawl evaluate tan --corpus my-boards --posts 10-100000 --models fixed,window-mean
     """
     from recrawl.corpora.opened import opened
     from recrawl.evaluate.report.tan import levels_table, page_of, summary, table
@@ -57,7 +67,7 @@ def tan(
     from recrawl.evaluate.tan.experiment import evaluate
 
     writable(html)
-    ask = asked(posts=posts, train=train, budgets=budgets, seed=seed, board=board)
+    ask = asked(posts=posts, train=train, budgets=budgets, seed=seed, board=board, models=models)
     with progressing(f"Looking at {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus), ask, tell)
     tables = [(table, 1), (levels_table, 1)]

@@ -8,6 +8,7 @@ from math import isnan
 from recrawl.evaluate.report.figures import Finding
 from recrawl.evaluate.tan.paired import Spread
 from recrawl.evaluate.tan.results import DIRECT, LIMIT, OURS, SQRT, Tan
+from recrawl.learn.threads.models import MODELS
 
 CLAIMED = 0.15  # by which share the T-score is to be below that of the square-root rule
 CLAIMED_AT = (0.5, 1.0, 2.0)  # visits per post
@@ -39,8 +40,7 @@ def _below_all(result: Tan, asked: float) -> list[Finding]:
     closest = min(by, key=lambda name: by[name].value)
     return [
         Finding(
-            claim=f"At {_visits(asked)} per post the T-score of ours is below that of every model of "
-            "the paper.",
+            claim=f"At {_visits(asked)} per post the T-score of ours is below that of {_every(result)}.",
             holds=_all([one.above for one in by.values()]),
             sentence=f"The closest is {closest}: ours is below it by {_by(by[closest])}.",
         )
@@ -54,12 +54,15 @@ def _errors(result: Tan, measure: str, model: str) -> list[Finding]:
     closest = min(by, key=lambda name: by[name].value)
     return [
         Finding(
-            claim=f"With as many visits, {_AIMS[model]} has a lower {_WORDS[measure]} than every model of "
-            "the paper.",
+            claim=f"With as many visits, {_AIMS[model]} has a lower {_WORDS[measure]} than {_every(result)}.",
             holds=_all([one.above for one in by.values()]),
             sentence=f"The closest is {closest}: {model} is below it by {_by(by[closest])}.",
         )
     ]
+
+
+def _every(result: Tan) -> str:
+    return "every model of the paper" + " that was asked for" * (result.ask.models != MODELS)
 
 
 def _all(each: Sequence[bool | None]) -> bool | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from recrawl.corpora.opened import Histories
 from recrawl.corpora.posts import Boards, boards
+from recrawl.errors import BadInputError
 from recrawl.evaluate.pieces import Tell
 from recrawl.evaluate.tan.aiming import aimed, lives_s, posts_to_come
 from recrawl.evaluate.tan.ask import Ask
@@ -26,7 +27,7 @@ from recrawl.evaluate.tan.speaking import Mind, minded, spoken
 from recrawl.learn.threads.board import Threads
 from recrawl.learn.threads.curves import held_out, shaped
 from recrawl.learn.threads.fitting import by_board
-from recrawl.learn.threads.models import MODELS, all_predicted, possible
+from recrawl.learn.threads.models import all_predicted, possible
 from recrawl.model import Floats, Ints
 
 _DAY_S = 86_400.0
@@ -39,7 +40,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Tan:
     found = boards(corpus, ask.least, ask.most, lambda share, what: tell(_READ * share, what), ask.board)
     threads = found.threads
     n_train = np.clip((ask.train * threads.n_posts).astype(np.int64), 2, threads.n_posts - 1)
-    names = possible(threads)
+    names = _possible(threads, ask.models)
     told = dict(_predicted(names, threads, n_train, tell, _READ, _TOLD))
     inner, learned = held_out(threads, n_train)
     tried = dict(_predicted(names, threads, inner, tell, _TOLD, _TRIED))
@@ -63,7 +64,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Tan:
         corpus=name,
         about=corpus.about,
         ask=ask,
-        notes=_notes(found, names),
+        notes=_notes(found, ask.models, names),
         n_all=found.every.n,
         n_boards=len(np.unique(threads.board)),
         posts=posts,
@@ -149,13 +150,23 @@ def _levels(
             )
 
 
-def _notes(found: Boards, names: tuple[str, ...]) -> list[str]:
+def _possible(threads: Threads, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(name for name in possible(threads) if name in wanted)
+    if not set(names) - {FIXED}:
+        raise BadInputError(
+            "Nobody has kept the words of these posts, by which the models that were asked for go; ask for "
+            "others, such as --models mean."
+        )
+    return names
+
+
+def _notes(found: Boards, wanted: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
     threads = found.threads
     notes = [
         f"{threads.n:,} of {found.every.n:,} threads have so many posts: {len(threads.at):,} on "
         f"{len(np.unique(threads.board)):,} boards."
     ]
-    missing = [name for name in MODELS if name not in names]
+    missing = [name for name in wanted if name not in names]
     if missing:
         notes.append(f"Nobody has kept the words of their posts: {len(missing)} models are left out.")
     elif found.n_spoken < threads.n:

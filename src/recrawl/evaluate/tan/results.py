@@ -131,6 +131,7 @@ class Tan:
             "threads_of_any_size": self.n_all,
             "posts_of_a_thread": [self.ask.least, self.ask.most],
             "train": self.ask.train,
+            "models": list(self.ask.models),
             "posts": int(self.posts.sum()),
             "seed": self.ask.seed,
             "notes": list(self.notes),
