@@ -18,6 +18,7 @@ from recrawl.app import beliefs
 from recrawl.app.account import Account, account
 from recrawl.app.build import House, open_house
 from recrawl.app.config import load
+from recrawl.app.everybody import Everybody
 from recrawl.app.foresight import foreseen
 from recrawl.app.policies import policy_of
 from recrawl.app.registry import part
@@ -211,7 +212,7 @@ def test_what_a_forecast_rests_on_is_told_with_its_uncertainty(home: Path) -> No
 
 def test_whoever_keeps_what_is_believed_of_all_is_told_the_same(home: Path) -> None:
     with opened(home, day=30) as house:
-        kept = beliefs.Everybody(house)
+        kept = Everybody(house)
         rows = [account(house, url, kept).row() for url in (FAST, SLOW, FAST)]
         assert rows == [account(house, url).row() for url in (FAST, SLOW, FAST)]
         assert rows[0]["group_visits_heard"] == 4 * 16

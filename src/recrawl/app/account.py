@@ -8,9 +8,9 @@ from math import isfinite, isnan, nan
 
 import numpy as np
 
-from recrawl.app.beliefs import Everybody
-from recrawl.app.budgets import Otherwise, gaps_at
+from recrawl.app.budgets import Otherwise
 from recrawl.app.build import House
+from recrawl.app.everybody import Everybody
 from recrawl.app.quantity import iso
 from recrawl.app.relatives import Relative, relatives
 from recrawl.app.rows import Row, erased_words, number, plan_row, resource_row, visit_row
@@ -138,12 +138,12 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
     standing, plan = store.standing(resource.id)
     erasure = next(iter(store.erasures(resource.url)), None)
     everybody = everybody or Everybody(house)
-    beliefs = everybody.of_group(house, resource.host_id)
+    beliefs = everybody.of_group(resource.host_id)
     one = beliefs.one(resource, standing)
     # asked before the group is heard, as of all others: a list of who is silent cannot wait for every group,
     # and neither can a plan for all
     silence = silence_of(beliefs, resource, standing, one, now)
-    otherwise = gaps_at(house, everybody.beliefs, everybody.batch, resource.id, TIMES)
+    otherwise = everybody.gaps(resource.id, TIMES)
     n_heard = beliefs.hear(everybody.batch, resource.host_id)
     forecast = beliefs.predictor.forecast(one, now)
     basis: dict[str, float] = {}

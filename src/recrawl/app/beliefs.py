@@ -98,21 +98,3 @@ class Beliefs:
         seen = seen.pick(np.argsort(seen.visit_at, kind="stable")[-N_HEARD:])
         self.predictor.overhear(seen)
         return len(seen)
-
-
-class Everybody:
-    """All that are not paused, as they are believed in at one moment: that takes long to read, so whoever
-    answers several questions keeps it. Nothing that is asked changes it."""
-
-    def __init__(self, house: House) -> None:
-        self.at = house.clock.now()
-        self.beliefs = Beliefs(house)
-        self.batch, self._memory = house.store.batch()
-        self.beliefs.recall(self.batch.id, self._memory)
-
-    def of_group(self, house: House, group: int) -> Beliefs:
-        """Beliefs of its members alone, which may then hear of each other."""
-        found = Beliefs(house)
-        rows = np.flatnonzero(self.batch.group == group)
-        found.recall(self.batch.id[rows], self._memory[rows])
-        return found

@@ -39,10 +39,9 @@ def budgets_here(
     policy: Policy | None = None,
     within_s: float = HOUR_S,
     n_bytes: Floats | None = None,
-    asked: int | None = None,
 ) -> Budgets:
     """Of these resources, with the policy of the last run or another one. `n_bytes` is what each one's visit
-    weighs, where that matters; `asked` is the row of one that is asked in any case."""
+    weighs, where that matters."""
     forecasts = lasting(beliefs.predictor.forecast(batch, house.clock.now()))
     useful, took_s = _useful(beliefs, batch)
     limits = served(batch, *_busy(house, beliefs, took_s))
@@ -51,7 +50,6 @@ def budgets_here(
         within_s=within_s,
         scatter=_scatter(beliefs, batch, forecasts),
         useful=useful,
-        asked=asked,
     )
 
 
@@ -65,21 +63,20 @@ class Otherwise:
     error: float  # about the standard error of the gap, as a share: 0 where all were asked
 
 
-def gaps_at(
-    house: House, beliefs: Beliefs, everybody: Batch, resource_id: int, times: tuple[float, ...]
-) -> list[Otherwise]:
-    """A resource's gap at so many times the budget, in the long run; nothing where there is no budget to
-    change, or where it is paused. At this moment it may be another one: by the price of the day ahead."""
+def long_run(house: House, beliefs: Beliefs, batch: Batch) -> Budgets | None:
+    """Budgets for these resources, in the long run; None where there is none to change. At this moment gaps
+    may be others: by the price of the day ahead."""
     terms, budget = beliefs.terms, beliefs.budget
-    batch = everybody.pick(seen_of_late(everybody) | (everybody.id == resource_id))
-    row = np.flatnonzero(batch.id == resource_id)
-    if terms is None or not len(row) or (budget.visits_per_day, budget.bytes_per_day) == (None, None):
-        return []
+    if terms is None or not len(batch) or (budget.visits_per_day, budget.bytes_per_day) == (None, None):
+        return None
     n_bytes = None if beliefs.costs is None else beliefs.costs.n_bytes(batch.id)
-    batch = costed(batch, n_bytes, terms.mix, terms.mean_bytes)
-    found = budgets_here(house, beliefs, batch, n_bytes=n_bytes, asked=int(row[0]))
-    visits, weight = budget.visits_per_day or inf, budget.bytes_per_day or inf
-    n_asked = len(found.some.batch)
+    return budgets_here(house, beliefs, costed(batch, n_bytes, terms.mix, terms.mean_bytes), n_bytes=n_bytes)
+
+
+def gaps_at(beliefs: Beliefs, found: Budgets, resource_id: int, times: tuple[float, ...]) -> list[Otherwise]:
+    """A resource's gap at so many times the budget."""
+    visits, weight = beliefs.budget.visits_per_day or inf, beliefs.budget.bytes_per_day or inf
+    n_asked = len(found.asking(resource_id).batch)
     return [
         Otherwise(factor, n_asked, *found.gap_of(resource_id, factor * visits, factor * weight))
         for factor in times

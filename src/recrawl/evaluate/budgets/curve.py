@@ -92,8 +92,7 @@ class Moved:
 
 class Budgets:
     """Answers for any budget. What many resources have in common is worked out on some of them, taken evenly
-    over all rates of change, and on the row `asked` in any case. `useful` is the share of visits that tell
-    something; all are paid for."""
+    over all rates of change. `useful` is the share of visits that tell something; all are paid for."""
 
     def __init__(
         self,
@@ -102,15 +101,14 @@ class Budgets:
         within_s: float,
         scatter: float = 1.0,
         useful: float = 1.0,
-        asked: int | None = None,
     ) -> None:
         self._all, self.within_s, self.scatter = offers, within_s, scatter
         n = len(offers.batch)
         rate = offers.forecasts.n_expected(np.ones(n))
         order = np.lexsort((offers.batch.id, rate))
-        chosen = _evenly(order, N_ASKED)
-        rows = np.sort(chosen) if asked is None else np.union1d(chosen, [asked])
-        self.some = offers if len(rows) == n else offers.pick(rows)
+        self._rows: Ints = np.sort(_evenly(order, N_ASKED))
+        self.some = offers if len(self._rows) == n else offers.pick(self._rows)
+        self._asked: tuple[int, Offers] | None = None
         here = np.argsort(self.some.forecasts.n_expected(np.ones(len(self.some.batch))), kind="stable")
         self._sure_rows = np.sort(_evenly(here, N_SURE))
         forecasts = self.some.forecasts.pick(self._sure_rows)
@@ -222,16 +220,26 @@ class Budgets:
             n_full=offers.n_full(densest_s),
         )
 
+    def asking(self, resource_id: int) -> Offers:
+        """Of `some`, and of this one in any case."""
+        if (self.some.batch.id == resource_id).any():
+            return self.some
+        if self._asked is None or self._asked[0] != resource_id:
+            row = np.flatnonzero(self._all.batch.id == resource_id)
+            self._asked = (resource_id, self._all.pick(np.union1d(self._rows, row)))
+        return self._asked[1]
+
     def gap_of(
         self, resource_id: int, per_day: float, bytes_per_day: float = inf
     ) -> tuple[float, float, bool, float]:
-        """One that was asked: its gap, the price, whether its host is full; and about the standard error of
-        the gap, as a share, since only some were asked. A gap goes with the budget at most in proportion."""
-        price, gaps = self.some.at(per_day * self.useful, self._guess, bytes_per_day)
-        row = int(np.flatnonzero(self.some.batch.id == resource_id)[0])
+        """Of one: its gap, the price, whether its host is full; and about the standard error of the gap, as a
+        share, since only some were asked. A gap goes with the budget at most in proportion."""
+        offers = self.asking(resource_id)
+        price, gaps = offers.at(per_day * self.useful, self._guess, bytes_per_day)
+        row = int(np.flatnonzero(offers.batch.id == resource_id)[0])
         visits, n_left = 1.0 / gaps.mean_s, len(self._all.batch) - len(gaps.mean_s)
         error = float(visits.std() / visits.mean()) * sqrt(n_left / len(self._all.batch) / len(visits))
-        return float(gaps.mean_s[row]), price, self.some.is_full(row, gaps.mean_s), error
+        return float(gaps.mean_s[row]), price, offers.is_full(row, gaps.mean_s), error
 
     def moved(self, here: float, there: float, goal: str, n: int) -> list[Moved]:
         """Whom going from one budget to another means most to, for better or worse: their part in the goal's

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from recrawl.app import versions
 from recrawl.app.account import Account, account
-from recrawl.app.beliefs import Everybody
 from recrawl.app.build import House
+from recrawl.app.everybody import Everybody
 from recrawl.app.portrait import numbered, version_of
 from recrawl.app.versions import Sides
 from recrawl.detect.noise import lens
