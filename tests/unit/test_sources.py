@@ -78,6 +78,19 @@ def test_a_word_may_be_a_url_a_file_or_standard_input(tmp_path: Path) -> None:
     assert [item.text for item in found if isinstance(item, Refused)] == ["nothing"]
 
 
+@pytest.mark.parametrize(
+    "feed",
+    [
+        "<rss><channel><link>https://x.example/</link><item><link>https://x.example/a</link></item></channel></rss>",
+        '<feed><link href="https://x.example/"/><entry><link rel="self" href="https://x.example/b"/>'
+        '<link href="https://x.example/a"/></entry></feed>',
+    ],
+)
+def test_a_feed_gives_its_entries(tmp_path: Path, feed: str) -> None:
+    place = sitemap(tmp_path / "feed.xml", feed)
+    assert gathered(Reader(Shelf()).sitemap(place)) == (["https://x.example/a"], [])
+
+
 @pytest.mark.parametrize("pack", [lambda body: body, gzip.compress])
 def test_a_sitemap_gives_its_locations_and_nothing_else(tmp_path: Path, pack: type[bytes]) -> None:
     body = pack(urlset("https://a.example/?x=1&amp;y=2", "https://b.example/").encode())

@@ -31,7 +31,7 @@ def add(
     ] = None,
     sitemap: Annotated[
         list[str] | None,
-        typer.Option("--sitemap", metavar="FILE|URL", help="A sitemap or sitemap index; repeatable."),
+        typer.Option("--sitemap", metavar="FILE|URL", help="A sitemap, sitemap index or feed; repeatable."),
     ] = None,
     opml: Annotated[
         list[str] | None, typer.Option("--opml", metavar="FILE|URL", help="A list of feeds; repeatable.")
