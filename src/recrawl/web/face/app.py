@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -135,8 +136,19 @@ def _refused(request: Request, problem: Exception) -> Response:
     text = {404: "There is nothing here.", 405: "That cannot be done here."}.get(status, str(said))
     if status == 404 and said not in ("Not Found", ""):
         text = str(said)
-    allowed = getattr(problem, "headers", None) or {}
-    return _answer(request, status, text, **allowed)
+    headers = dict(getattr(problem, "headers", None) or {})
+    if status == 405 and (methods := _methods(request)):
+        headers["Allow"] = ", ".join(methods)  # of all routes at this address, not of the first that fits
+    return _answer(request, status, text, **headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What the API's description has for this address; nothing for pages."""
+    found: set[str] = set()
+    for path, methods in request.app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\\{[^}]*\\}", "[^/]+", re.escape(path)), request.url.path):
+            found |= {method.upper() for method in methods}
+    return sorted(found)
 
 
 def _invalid(request: Request, problem: Exception) -> Response:
