@@ -114,3 +114,17 @@ def test_what_changed_last_and_what_comes_next_are_found_without_reading_all(tmp
         store.replan(plans({key: T0 + 1e6 + n for n, key in enumerate(ids)}))
         store.remove(range(1, len(urls) + 1))
         assert n_steps(store, lambda: len(store.coming(T0 + 1e6, T0 + 1e6 + 9.0, 99)) == 9) < 2 * N
+
+
+def test_the_newest_visits_of_a_few_among_many(tmp_path: Path) -> None:
+    urls = [f"http://h{i}.example/" for i in range(100)]
+    with closing(SqliteStore(tmp_path / "newest.sqlite")) as store:
+        store.add([new(url) for url in urls], T0)
+        for turn in range(N // 100):
+            at = T0 + 1e4 * turn
+            leases = store.claim(now=at, limit=len(urls), lease_s=60.0)
+            store.complete([completion(lease, at) for lease in leases])
+        assert n_steps(store, lambda: len(store.latest(np.array([7, 77]), 5)) == 10) < N_FEW
+        assert n_steps(store, lambda: len(store.latest(np.array([7]), 99, at - 3e4)) == 4) < N_FEW
+        assert n_steps(store, lambda: store.known([urls[5], "http://x.example/"]) == {urls[5]}) < N_FEW
+        assert n_steps(store, lambda: len(store.these([5, 6])) == 2) < N_FEW

@@ -11,6 +11,7 @@ import pytest
 from tests.web.conftest import Served
 
 from recrawl.model import Scope, ScopeKind, Settings
+from recrawl.web.face.api.resources import Resource
 
 ROW = re.compile(r'name="one" value="(\d+)"')
 
@@ -53,6 +54,12 @@ def test_pages_and_programs_see_the_same_list(year: Served) -> None:
             found = listed(client, **query, limit=50)
             assert seen == [row["id"] for row in found["resources"]], query
             assert seen or "state" in query, query
+
+
+def test_rows_are_as_they_are_described(year: Served) -> None:
+    with year.client() as client:
+        for row in listed(client, sort="chance", limit=300)["resources"]:
+            assert Resource.model_validate(row, strict=False).p_changed_now is not None
 
 
 def test_every_page_of_a_list_together_is_the_list(year: Served) -> None:

@@ -92,8 +92,10 @@ class BackRoom:
 
     def forget(self) -> None:
         """After something was changed: what was answered may no longer hold."""
-        for key in [key for key, answer in self._answers.items() if answer.future.done()]:
-            del self._answers[key]
+        for key, answer in list(self._answers.items()):
+            answer.before = None
+            if answer.future.done():
+                del self._answers[key]
 
     async def _asked(self, question: Question[T], args: tuple[object, ...]) -> T:
         for last in (False, True):

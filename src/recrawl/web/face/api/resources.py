@@ -147,7 +147,7 @@ async def listed(
     down: bool | None = None,
     page: Annotated[int, Query(ge=1, le=10**6)] = 1,
     limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
-) -> dict[str, object]:
+) -> Response:
     """All that is said holds at once. By `sort=added&down=false` the order is that of their numbers, and
     stays while others are visited."""
     wanted = Wanted(
@@ -160,14 +160,17 @@ async def listed(
         down=sort in DOWN if down is None else down,
     )
     found = await rolls.listed(desk, wanted, page, limit, visits=False)
-    return {
-        "resources": [line.row() for line in found.lines],
-        "n_found": found.n_found,
-        "n_watched": found.n_watched,
-        "page": found.page,
-        "n_pages": found.n_pages,
-        "chances_at": iso(found.chances.at) if found.chances else None,
-    }
+    # as it is: to check a thousand rows field by field takes longer than to find them
+    return JSONResponse(
+        {
+            "resources": [line.row() for line in found.lines],
+            "n_found": found.n_found,
+            "n_watched": found.n_watched,
+            "page": found.page,
+            "n_pages": found.n_pages,
+            "chances_at": iso(found.chances.at) if found.chances else None,
+        }
+    )
 
 
 @router.get("/tags", summary="All tags, and how many resources have each")
