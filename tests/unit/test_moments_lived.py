@@ -144,7 +144,10 @@ def test_where_nobody_knows_when_the_newest_was_said_there_are_no_moments() -> N
     said_at = NOW + 3_600.0
     old = [NOW - 90 * DAY_S, NOW - 60 * DAY_S, NOW - 50 * DAY_S, NOW - 40 * DAY_S]
     first = looked(page([*old, said_at])).visit
-    assert (first.moments, first.evidence) == ((), "the first copy")
+    assert (first.moments, first.evidence) == (
+        (),
+        "the first copy; 5 posts, and nobody knows when the newest was said",
+    )
     later = looked(page([*old, NOW - 600.0, said_at]), page(old)).visit
     assert (later.changed, later.moments, isnan(later.event_at)) == (Changed.YES, (), True)
 

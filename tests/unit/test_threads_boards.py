@@ -257,6 +257,27 @@ def test_times_and_numbers_of_a_busy_board_are_never_taken_for_noise() -> None:
     assert len(BOARD.differing(seen("phpbb", (HERON,)), seen("phpbb", (renamed,)))) == 1
 
 
+def test_the_months_of_a_mailing_list_are_its_threads() -> None:
+    def archive(*months: str) -> Snapshot:
+        rows = "".join(
+            f'<tr><td>{month}:</td><td><A href="{month}/thread.html">[ Thread ]</a>'
+            f'<A href="{month}/date.html">[ Date ]</a></td>'
+            f'<td><A href="{month}.txt.gz">[ Text 12 KB ]</a></td></tr>'
+            for month in months
+        )
+        page = f"<HTML><BODY><h1>The Birds Archives</h1><table>{rows}</table></BODY></HTML>".encode()
+        return Snapshot(body=page, media_type="text/html", url=f"{ROOT}/pipermail/birds/", at=AT)
+
+    before, after = archive("2026-January"), archive("2026-February", "2026-January")
+    verdict = BOARD.compare(before, after)
+    assert (verdict.changed, verdict.evidence) == (Changed.YES, "1 thread new: +February 2026")
+    found = topics(bytes(after.body), "text/html", None, after.url, AT)
+    assert [one.url for one in found] == [
+        f"{ROOT}/pipermail/birds/2026-{month}/thread.html" for month in ("February", "January")
+    ]
+    assert BOARD.compare(after, after).changed is Changed.NO
+
+
 def test_a_link_to_the_last_page_of_a_thread_is_one_to_the_thread() -> None:
     rows = "".join(
         f'<li class="t"><a href="/threads/a.{i}/latest">Thread number {i}</a> <i>Feb {i}, 2026</i></li>'

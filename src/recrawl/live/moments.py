@@ -51,10 +51,14 @@ def with_rest(visit: Visit, earlier: Snapshot, after: Snapshot, fetch: Fetch) ->
 
 
 def _past(visit: Visit, *snapshots: Snapshot) -> Visit:
-    found = shared().run(_shown, *(replace(one, memo=None) for one in snapshots))
-    posts, n_pages = ((), 0) if isinstance(found, ParseFailed) else found
+    shown = shared().run(_shown, *(replace(one, memo=None) for one in snapshots))
+    posts, n_pages = ((), 0) if isinstance(shown, ParseFailed) else shown
     pages = f"{n_pages:,} pages, of which the last have " if n_pages else ""
-    return _showing(visit, [post.at for post in posts], ("post", "posts"), pages)
+    found = _showing(visit, [post.at for post in posts], ("post", "posts"), pages)
+    if found.moments or not posts:
+        return found
+    n = f"{len(posts):,} {'post' if len(posts) == 1 else 'posts'}"
+    return replace(visit, evidence=f"{visit.evidence}; {pages}{n}, and nobody knows when the newest was said")
 
 
 def _showing(visit: Visit, said_at: Sequence[float], nouns: tuple[str, str], pages: str = "") -> Visit:

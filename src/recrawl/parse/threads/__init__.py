@@ -89,7 +89,7 @@ def listed(
     if root is None:
         return []
     where = base(tree, url)
-    known = [] if deep(root) else boards.rows(tree, where)
+    known = [] if deep(root) else boards.rows(tree, where) or mails.months(tree, where)
     rows = known or blocks.rows(root, where)
     return boards.topics(rows, at=at, zone_s=zone_s("\n".join(lines(root)), at))
 

@@ -14,8 +14,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from recrawl.parse import charset as charsets
 from recrawl.parse import html
+from recrawl.parse.threads.boards import Row
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft
-from recrawl.parse.threads.elements import attribute, beside, digits, line, text
+from recrawl.parse.threads.elements import attribute, beside, digits, led, line, text
 
 _MOST_BYTES = 4 << 20  # of one mail
 # A line between two mails ends with a date; one in a text that was not escaped seldom does.
@@ -25,6 +26,7 @@ _MESSAGE = re.compile(r"(?:msg)?[0-9]{4,8}\.html?")
 _STAMPED = re.compile(
     r"<!--[0-9]{1,4} ([0-9.-]{10,4000}) ?-->\s{0,9}<LI><A HREF=\"([0-9]{4,8}\.html)\"", re.IGNORECASE
 )
+_MONTH = re.compile(r"([0-9]{4}(?:-[A-Z][a-z]{2,8}|q[1-4]|[0-9]{4})?)/thread\.html")
 _STAMP = re.compile(r"0*([0-9]{8,10})\.[0-9]{1,9}-")
 
 
@@ -109,6 +111,16 @@ def _said(mail: Message) -> str:
 def archived(tree: LexborHTMLParser, source: str, url: str) -> list[Draft]:
     """The mails of an archive's index, or the one of its page."""
     return _listed(tree, source) or _shown(tree, url)
+
+
+def months(tree: LexborHTMLParser, base: str) -> list[Row]:
+    """Of a list's own page in Pipermail's archive: each month, which is a thread to those who follow it."""
+    found: list[Row] = []
+    for node in tree.css("a[href$='thread.html']")[:MOST_POSTS]:
+        href = attribute(node, "href")
+        if named := _MONTH.fullmatch(href):
+            found.append(Row(url=led(base, href), title=" ".join(reversed(named[1].split("-")))))
+    return found
 
 
 def _listed(tree: LexborHTMLParser, source: str) -> list[Draft]:
