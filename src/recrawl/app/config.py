@@ -78,9 +78,10 @@ class Schedule(_Section):
         "a rule that knows no price, such as nutch (docs/howto/choose-a-policy.md).",
     )
     predictor: str = Field(
-        "rhythm",
-        description="What forecasts changes: rhythm (each resource's rate, what resources do after a change, "
-        "and what is going on at their hosts) or gamma (each resource's rate alone).",
+        "either",
+        description="What forecasts changes: either (threads by their posts, everything else by its rhythm), "
+        "rhythm (each resource's rate, what resources do after a change, and what is going on at their "
+        "hosts), thread (posts that bring on posts) or gamma (each resource's rate alone).",
     )
     reprice_every: Seconds = Field(HOUR_S, description="How often the price is found anew.")
 

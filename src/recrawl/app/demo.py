@@ -118,7 +118,7 @@ def _config(goal: str | None) -> Config:
             budget=f"{BUDGET_PER_DAY:g}/day",
             goal=goal or "fresh",
             policy="index",
-            predictor="rhythm",
+            predictor="either",
             reprice_every=DAY_S / 4,
         ),
         gaps=Gaps(min_gap=HOUR_S, max_gap=180 * DAY_S, weight=1.0),
