@@ -29,7 +29,8 @@ BUDGETS = (0.5, 1.0, 2.0)  # visits per post
 MIN_GAP_S, MAX_GAP_S = 300.0, 180 * DAY_S
 QUARTER_S, LATELY_S = 90 * DAY_S, 30 * DAY_S
 FEWEST = 100  # posts in a quarter that measures anything
-TOLERANCE = 0.01
+TOLERANCE = 0.02  # of the number of visits
+GUESS = 1e5  # a price to begin with: posts times seconds
 N_SAMPLES = 2_000
 
 
@@ -109,8 +110,8 @@ def main() -> None:
     asked.add_argument("--corpus", default="builtin:threads")
     asked.add_argument("--host", help="threads of this host alone, by its number")
     asked.add_argument("--predictors", default="rhythm,thread")
-    asked.add_argument("--draws", type=int, default=5)
-    asked.add_argument("--threads", type=int, default=80)
+    asked.add_argument("--draws", type=int, default=3)
+    asked.add_argument("--threads", type=int, default=30)
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--untimed", action="store_true")
     said = asked.parse_args()
@@ -125,13 +126,15 @@ def main() -> None:
     names = said.predictors.split(",")
     sums: dict[tuple[str, float], list[float]] = {}
     n_visits: dict[tuple[str, float], int] = {}
-    for name in names:
-        for draw, n in zip(draws, n_posts, strict=True):
+    for number, (draw, n) in enumerate(zip(draws, n_posts, strict=True)):
+        for name in names:
             known: dict[float, Visits] = {}
             for budget in BUDGETS:
-                _, visits = bid(run(name, draw, not said.untimed), round(budget * n), 3e4, TOLERANCE, known)
-                sums.setdefault((name, budget), []).append(float(delays_s(draw, visits).sum()))
+                _, visits = bid(run(name, draw, not said.untimed), round(budget * n), GUESS, TOLERANCE, known)
+                late_s = delays_s(draw, visits)
+                sums.setdefault((name, budget), []).append(float(late_s.sum()))
                 n_visits[name, budget] = n_visits.get((name, budget), 0) + len(visits)
+                print(f"  draw {number}: {budget:4} {name:20} {late_s.mean() / 60.0:8.0f} min", flush=True)
     for budget in BUDGETS:
         for name in names:
             own, first = np.array(sums[name, budget]), np.array(sums[names[0], budget])
