@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -20,6 +21,7 @@ from tests.web import year as years
 from tests.web.conftest import Served
 
 from recrawl.app.build import STORE_FILE
+from recrawl.app.quantity import iso
 from recrawl.app.tokens import May, Tokens
 from recrawl.checks.store.samples import completion, lease_of, new
 from recrawl.live.clock import FastClock
@@ -107,10 +109,11 @@ def test_what_changed_most_is_what_the_visits_say(year: Served) -> None:
 def test_changes_are_paged_to_the_end_each_once(year: Served) -> None:
     with year.client() as client:
         seen: list[str] = []
+        since = quote(iso(year.clock.now() - 60 * DAY_S) or "")
         older: str | None = ""
         n_pages = 0
         while older is not None:
-            page = asked(client, f"/api/v1/changes?since=60d&limit=100&older={older}").json()
+            page = asked(client, f"/api/v1/changes?since={since}&limit=100&older={older}").json()
             seen += [one["id"] for one in page["changes"]]
             older, n_pages = page["older"], n_pages + 1
         html = asked(client, "/changes").text
@@ -155,8 +158,9 @@ def test_a_change_is_shown_in_a_few_lines(year: Served) -> None:
 )
 def test_what_makes_no_sense_is_said(year: Served, query: str) -> None:
     with year.client() as client:
-        assert client.get(f"/changes?{query}").status_code in (400, 422)
-        assert client.get(f"/api/v1/changes?{query}").status_code in (400, 422)
+        assert client.get(f"/changes?{query}").status_code == 400
+        if not query.startswith(("host", "tag")):  # a program's are taken as they are
+            assert client.get(f"/api/v1/changes?{query}").status_code == 422
 
 
 def test_feeds_are_sound_stable_and_can_be_asked_for_again(year: Served) -> None:

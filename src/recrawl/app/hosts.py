@@ -12,7 +12,7 @@ from recrawl.app.pauses import Rested, pause, resume
 from recrawl.app.quantity import away, iso
 from recrawl.app.rows import Row, number
 from recrawl.app.watchlist import Choice
-from recrawl.errors import NotWatchedError
+from recrawl.errors import BadInputError, NotWatchedError
 from recrawl.model import (
     DAY_S,
     Failures,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LATELY_DAYS = 7.0
 N_KINDS = 20  # of failures
 N_FAILED = 10  # visits that are shown one by one
-REACH = 20_000  # failures that are looked through for them
+REACH = 10_000  # failures that are looked through for them
 _WORDS = {
     Outcome.TRUNCATED: "cut short",
     Outcome.UNREADABLE: "could not be read",
@@ -145,7 +145,10 @@ def host_page(house: House, name: str, n_resources: int = 50, after: int = 0) ->
 
 
 def _standing(house: House, name: str) -> HostStanding:
-    known = host_named(name)
+    try:
+        known = host_named(name)
+    except BadInputError:  # whatever it is, it is not watched
+        known = name
     standing = house.store.host_standing(known)
     if standing is None:
         raise NotWatchedError(f"Nothing of {known} is watched; add something with `recrawl add URL`.")

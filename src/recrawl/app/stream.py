@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from recrawl.app.build import House
 
 T = TypeVar("T", Which, Kind)
-REACH = 20_000  # changes that one question looks through, however few of them are sought
+REACH = 10_000  # changes that one question looks through, however few of them are sought
 N_LINES, N_LETTERS = 12, 240  # of a glimpse: lines, and letters that came or went in each
+MARK = r"^(-?[0-9]{1,12}\.[0-9]{1,12}~[0-9]{1,18}~[!-~]{0,200})?$"  # a place in the changes, as it is written
 N_AROUND = 40  # letters that stayed, before and after those
 
 

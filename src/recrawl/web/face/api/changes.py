@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from math import inf
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
@@ -9,12 +11,11 @@ from pydantic import BaseModel, Field
 
 from recrawl.app import stream
 from recrawl.app.rows import Row
-from recrawl.model import Kind, Which
+from recrawl.model import Kind, Sought, Which
 from recrawl.web.face.desk import Desk, desk_of
 
 router = APIRouter(tags=["changes"])
 Asked = Annotated[Desk, Depends(desk_of)]
-Word = Annotated[str, Query(max_length=500)]
 
 
 class Change(BaseModel):
@@ -54,21 +55,24 @@ class Changes(BaseModel):
 async def changes(
     desk: Asked,
     which: Annotated[Which, Query(description="Which visits are meant.")] = Which.COUNTING,
-    tag: Word = "",
-    host: Word = "",
-    text: Word = "",
+    tag: Annotated[str | None, Query(max_length=500)] = None,
+    host: Annotated[
+        str | None, Query(max_length=500, description="Its name, as in the list of hosts.")
+    ] = None,
+    text: Annotated[str | None, Query(max_length=500, description="Stands in the URL.")] = None,
     kind: Kind | None = None,
-    since: Annotated[str, Query(max_length=40, description="Such as 7d or 2026-01-31.")] = "",
-    older: Word = "",
+    since: Annotated[
+        datetime | None, Query(description="Found then or later; UTC where no zone is said.")
+    ] = None,
+    older: Annotated[str, Query(pattern=stream.MARK, max_length=300)] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
 ) -> Row:
-    sought = stream.sought(
-        desk.now(),
-        which=which.value,
+    sought = Sought(
+        which=which,
         tag=tag,
         host=host,
         text=text,
-        kind="" if kind is None else kind.value,
-        since=since,
+        kind=kind,
+        from_at=-inf if since is None else (since if since.tzinfo else since.replace(tzinfo=UTC)).timestamp(),
     )
     return (await desk.ask(stream.page, sought, older, limit)).document()

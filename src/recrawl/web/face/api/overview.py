@@ -12,9 +12,8 @@ from recrawl.app.build import House
 from recrawl.app.quantity import iso
 from recrawl.app.rows import Row
 from recrawl.model import HOUR_S
+from recrawl.web.face import asking
 from recrawl.web.face.desk import Desk, desk_of
-from recrawl.web.face.pages.health import CAPACITY_S
-from recrawl.web.face.pages.overview import PROGRESS_S
 
 router = APIRouter(tags=["overview"])
 Asked = Annotated[Desk, Depends(desk_of)]
@@ -114,7 +113,7 @@ async def overview_(
     desk: Asked, within_s: Annotated[float, Query(gt=0.0, le=86_400.0)] = HOUR_S
 ) -> dict[str, Row]:
     glance, coming = await desk.ask(overview.glance), await desk.ask(overview.coming, within_s)
-    day = await desk.slow(overview.day, keep_s=10.0)
+    day = await asking.day(desk)
     return {"glance": glance.row(), "last_24h": day.row(), "coming": coming.row()}
 
 
@@ -134,13 +133,13 @@ async def most_changed(
     days: Annotated[float, Query(gt=0.0, le=366.0)] = 7.0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 20,
 ) -> list[Row]:
-    found = await desk.slow(stream.most_changed, days, limit, keep_s=60.0)
+    found = await asking.most_changed(desk, days, limit)
     return [stream.changer_row(one) for one in found]
 
 
 @router.get("/health", summary="Sizes, findings and rounds", response_model=Health)
 async def health_(desk: Asked) -> dict[str, Any]:
-    checks = await desk.slow(vitals.checks, keep_s=30.0)
+    checks = await asking.checks(desk)
     return {
         "sizes": (await desk.ask(vitals.sizes)).row(),
         "checks": [vitals.check_row(check) for check in checks],
@@ -152,7 +151,7 @@ async def health_(desk: Asked) -> dict[str, Any]:
     "/report", summary="How the schedule did lately, and whether forecasts came true", response_model=Progress
 )
 async def report(desk: Asked) -> dict[str, Any]:
-    found = await desk.slow(overview.progress, keep_s=PROGRESS_S)
+    found = await asking.progress(desk)
     return {
         "as_of": iso(found.at),
         "card": found.card.document(),
@@ -162,4 +161,4 @@ async def report(desk: Asked) -> dict[str, Any]:
 
 @router.get("/capacity", summary="How long one visit to everything would take; null: nothing to visit")
 async def capacity(desk: Asked) -> dict[str, Any] | None:
-    return await desk.slow(vitals.whole_round, keep_s=CAPACITY_S, long=True)
+    return await asking.whole_round(desk)

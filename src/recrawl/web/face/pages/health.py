@@ -10,14 +10,13 @@ from starlette.responses import HTMLResponse, Response
 from recrawl.app import overview, vitals
 from recrawl.evaluate.card.words import foretold, title, words
 from recrawl.schedule.reason import span
+from recrawl.web.face import asking
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.scatter import scatter
 from recrawl.web.face.metrics import exposition
-from recrawl.web.face.pages.overview import PROGRESS_S
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
-CAPACITY_S = 600.0  # how long an estimate of the whole is kept
 
 
 @router.get("/health")
@@ -33,13 +32,13 @@ async def page(request: Request, desk: Asked) -> HTMLResponse:
 
 @router.get("/health/checks")
 async def checks(request: Request, desk: Asked) -> HTMLResponse:
-    found = await desk.slow(vitals.checks, keep_s=30.0)
+    found = await asking.checks(desk)
     return desk.page(request, "health_checks.html", block="part", checks=found)
 
 
 @router.get("/health/forecasts")
 async def forecasts(request: Request, desk: Asked) -> HTMLResponse:
-    found = await desk.slow(overview.progress, keep_s=PROGRESS_S)
+    found = await asking.progress(desk)
     good = found.card.calibration
     return desk.page(
         request,
@@ -56,13 +55,13 @@ async def forecasts(request: Request, desk: Asked) -> HTMLResponse:
 
 @router.get("/health/capacity")
 async def capacity(request: Request, desk: Asked) -> HTMLResponse:
-    found = await desk.slow(vitals.whole_round, keep_s=CAPACITY_S, long=True)
+    found = await asking.whole_round(desk)
     return desk.page(request, "health_capacity.html", block="part", found=found, span=span)
 
 
 @router.get("/metrics")
 async def metrics(request: Request, desk: Asked) -> Response:
     glance, sizes = await desk.ask(overview.glance), await desk.ask(vitals.sizes)
-    day = await desk.slow(overview.day, keep_s=10.0)
+    day = await asking.day(desk)
     body, media_type = exposition(request.headers.get("accept", ""), glance, day, sizes)
     return Response(body, headers={"Content-Type": media_type})

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from recrawl.app import hosts
+from recrawl.web.face import asking
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.shell import path
 
@@ -36,7 +37,7 @@ async def page(request: Request, desk: Asked, text: Word = "", after: Word = "")
 @router.get("/troubled-hosts")  # any name may be that of a host
 async def trouble(request: Request, desk: Asked) -> HTMLResponse:
     troubled, n_troubled = await desk.ask(hosts.in_trouble)
-    failures = await desk.slow(hosts.failures, None, 50, keep_s=60.0)
+    failures = await asking.failures(desk, N_ON_PAGE)
     return desk.page(
         request,
         "hosts_trouble.html",

@@ -7,10 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse
 
-from recrawl.app import overview, stream
+from recrawl.app import overview
 from recrawl.evaluate.card.words import compared
 from recrawl.model import DAY_S, HOUR_S
 from recrawl.schedule.reason import span
+from recrawl.web.face import asking
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.hour import hour as drawn_hour
 from recrawl.web.face.draw.lines import Line, lines
@@ -20,7 +21,6 @@ router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
 Days = Annotated[float, Query(ge=0.1, le=366.0)]
 N_CHANGERS = 10
-PROGRESS_S = 120.0  # how long the report card is kept: it is of weeks
 
 
 @router.get("/")
@@ -35,9 +35,7 @@ async def figures(request: Request, desk: Asked) -> HTMLResponse:
 
 @router.get("/overview/day")
 async def day(request: Request, desk: Asked) -> HTMLResponse:
-    return desk.page(
-        request, "overview_day.html", block="part", day=await desk.slow(overview.day, keep_s=10.0)
-    )
+    return desk.page(request, "overview_day.html", block="part", day=await asking.day(desk))
 
 
 @router.get("/overview/hour")
@@ -54,7 +52,7 @@ async def hour(request: Request, desk: Asked) -> HTMLResponse:
 
 @router.get("/overview/progress")
 async def progress(request: Request, desk: Asked) -> HTMLResponse:
-    found = await desk.slow(overview.progress, keep_s=PROGRESS_S)
+    found = await asking.progress(desk)
     steps, even = found.course.steps, found.course.uniform
     at = [step.until_at for step in steps]
     charts = []
@@ -89,7 +87,7 @@ async def progress(request: Request, desk: Asked) -> HTMLResponse:
 
 @router.get("/overview/most")
 async def most(request: Request, desk: Asked, days: Days = 7.0) -> HTMLResponse:
-    found = await desk.slow(stream.most_changed, days, N_CHANGERS, keep_s=60.0)
+    found = await asking.most_changed(desk, days, N_CHANGERS)
     return desk.page(request, "overview_most.html", block="part", changers=found, days=days)
 
 
