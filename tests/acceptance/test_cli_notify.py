@@ -273,6 +273,9 @@ def test_our_own_trouble_is_told(cli: Cli, here: Receiver) -> None:
     (got,) = here.got
     assert "make room" in got.document["subject"]
     assert got.document["news"][0]["what"] == "trouble"
+    here.got.clear()
+    assert "make room" in cli("run", "--once", code=3)  # which does not wait, and says so at last
+    assert [got.document["news"][0]["what"] for got in here.got] == ["trouble"]
 
 
 def test_what_cannot_be_a_notice_is_refused_before_anything_is_typed(cli: Cli) -> None:

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from recrawl.app.build import House
 
 LOOK_S = 2.0  # on the wall
-N_AT_ONCE = 10  # messages to one recipient, between two looks
+N_AT_ONCE = 10  # messages to one recipient, before news is gathered again
 LOCK_FILE = "notices.lock"
 _LAST_S = 90.0  # how long the end of a run waits for the last messages
 _STOP_S = 2.0  # … when it was told to stop
+_PROBLEM_S = 20.0  # … when a problem ends it
 
 
 class Dispatch:
@@ -58,15 +59,22 @@ class Dispatch:
         self._guard = threading.Lock()
         self._wanted = threading.Event()
         self._last = threading.Event()
+        self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="recrawl-dispatch", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, problem: BaseException | None, __: object) -> None:
+        """What is not sent by then, the next run sends; but of what ends this one people are told now."""
+        self._stop.set()
+        ends = isinstance(problem, RecrawlError)
+        if ends:
+            with self._guard:
+                self._troubles.append(str(problem))
         self._end()
-        self._thread.join(_STOP_S)  # what is not sent by then, the next run sends
+        self._thread.join(_PROBLEM_S if ends else _STOP_S)
 
     def trouble(self, text: str) -> None:
         """Trouble of our own, as the run tells of it. From any thread."""
@@ -125,11 +133,13 @@ class Dispatch:
         with self._guard:
             troubles, self._troubles = self._troubles, []
         try:
-            state, more = kept_state(house.store), True
-            while more:
-                state, more = self._gathered(house, kept, state, troubles)
-                troubles = []
-            await Round(house, kept, sender).send(state)
+            sent = True
+            while sent:  # what was sent made room for what waited behind it
+                state, more = kept_state(house.store), True
+                while more:
+                    state, more = self._gathered(house, kept, state, troubles)
+                    troubles = []
+                sent = await Round(house, kept, sender).send(state) and not self._stop.is_set()
         except StoreError:
             await _told_anyway(house, kept, sender, troubles)
             raise
@@ -169,22 +179,26 @@ class Round:
         self._kept = kept
         self._sender = sender
 
-    async def send(self, state: State) -> None:
+    async def send(self, state: State) -> bool:
+        """Whether anything was delivered."""
         boxes = dict(state.boxes)
         now = self._house.clock.now()
         turns = {name: next_up(self._kept[name][0], box, now) for name, box in boxes.items()}
         due = [name for name, message in turns.items() if message is not None]
 
-        async def through(name: str) -> None:
+        async def through(name: str) -> bool:
+            n_delivered = 0
             for _ in range(N_AT_ONCE):
                 box, row = await self._sent(*self._kept[name], boxes[name])
                 if row is None:
-                    return
+                    break
+                n_delivered += row["delivered"]
                 boxes[name] = box
                 keep(self._house.store, replace(state, boxes=boxes))
                 logged(self._house.store, [row])
+            return n_delivered > 0
 
-        await asyncio.gather(*(through(name) for name in due))
+        return any(await asyncio.gather(*(through(name) for name in due)))
 
     async def _sent(self, notice: Notice, recipient: Recipient, box: Box) -> tuple[Box, Row | None]:
         message = next_up(notice, box, self._house.clock.now())
