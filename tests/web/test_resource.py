@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import numpy as np
 import pytest
 from tests.houses import HTML, Past, seen
 from tests.web import year as years
@@ -16,8 +17,8 @@ from tests.web.conftest import Served, serving
 from recrawl.app.account import account
 from recrawl.app.basis import basis
 from recrawl.app.tokens import May
-from recrawl.checks.store.samples import completion, lease_of
-from recrawl.model import DAY_S, Learned, Mask, Noise, Settings, Standing
+from recrawl.checks.store.samples import completion, lease_of, new
+from recrawl.model import DAY_S, KinTable, Learned, Mask, Noise, Settings, Standing, Telling
 
 PART = {"X-Part": "1"}
 JSON_FORM, CSV_FORM, FEED_FORM = ".json", ".csv", ".rss"
@@ -93,7 +94,9 @@ def test_visits_are_those_of_the_time_asked_for(year: Served) -> None:
     with year.client() as client, year.house() as house:
         visits = list(house.store.visits(30))
         part = client.get("/resources/30/visits?from=2026-03-01&until=2026-05-01", headers=PART).text
-        rows = client.get("/api/v1/resources/30/visits?from=2026-03-01T00:00&until=2026-05-01T00:00Z").json()["visits"]
+        rows = client.get("/api/v1/resources/30/visits?from=2026-03-01T00:00&until=2026-05-01T00:00Z").json()[
+            "visits"
+        ]
         first = client.get("/api/v1/resources/30/visits?limit=10").json()
         second = client.get(f"/api/v1/resources/30/visits?limit=1000&until={first['until']}").json()
     begin, end = 1_772_323_200.0, 1_777_593_600.0
@@ -302,6 +305,14 @@ def test_a_program_can_do_the_same(year_copy: Served) -> None:
         assert client.get("/api/v1/resources/30/signals").json() == []
         assert client.get("/api/v1/resources/30/kin").json() == []
         assert client.get("/api/v1/resources/30/noise").json() == []
+        wanted = {"ignore": ["aside", "$.price"], "main": True}
+        told = client.put("/api/v1/resources/30/lens", json=wanted).json()["idle"]
+        assert [sentence.partition(" ")[0] for sentence in told] == ["$.price"]
+        held = {one["name"]: one for one in client.get("/api/v1/resources/30/settings").json()}
+        assert (held["ignore"]["value"], held["ignore"]["scope"]) == ("aside and $.price", "resource")
+        assert client.put("/api/v1/resources/30/lens", json={"ignore": ["p["]}).status_code == 400
+        assert client.put("/api/v1/resources/30/lens", json={}).json()["idle"] == []
+        assert client.get("/api/v1/resources/30/settings").json() != list(held.values())
         row = patiently(client, "/api/v1/resources/30/forecast").json()
         assert row["reason"].startswith("Somebody asked for a visit")
 
@@ -340,3 +351,25 @@ def _word(page: str) -> str:
     found = re.search(r'name="csrf" value="([^"]+)"', page)
     assert found is not None
     return found[1]
+
+
+def test_whoever_tells_of_it_is_named_and_leads_on(tmp_path: Path) -> None:
+    page, feed, kin = (f"https://a.example/{name}" for name in ("page", "feed", "kin"))
+    with Past(tmp_path / "home", years.NOW) as past:
+        past.visit(seen(page, years.NOW - 3 * DAY_S, b"<p>one"))
+        past.visit(seen(kin, years.NOW - 2 * DAY_S, b"<p>two"))
+        at = years.NOW - DAY_S
+        past.store.add([new(feed)], at)
+        done = completion(lease_of(past.store, feed, at), at)
+        assert past.store.complete([replace(done, tells=(Telling(page, at - 60.0),))]) == [True]
+        table = KinTable(id=np.array([1]), of=np.array([2]), weight=np.array([0.75]))
+        past.store.note_kin(np.array([1]), table)
+    with serving(tmp_path / "home", years.NOW) as served, served.client() as client:
+        shown = client.get("/resources/1").text
+        (signal,) = client.get("/api/v1/resources/1/signals").json()
+        (relative,) = client.get("/api/v1/resources/1/kin").json()
+    assert f'href="/resources/3">{feed}</a>' in shown
+    assert f'href="/resources/2">{kin}</a>' in shown
+    assert "75 %" in shown
+    assert (signal["source"], signal["source_id"]) == (feed, 3)
+    assert (relative["url"], relative["id"], relative["weight"]) == (kin, 2, 0.75)

@@ -11,9 +11,10 @@ from recrawl.app.names import checked_tags
 from recrawl.app.portrait import numbered
 from recrawl.app.watchlist import Choice
 from recrawl.errors import BadInputError, NotWatchedError
-from recrawl.model import Resource
+from recrawl.model import Manner, Resource, Settings
 
-_SAID = ("kind", "weight", "min_gap_s", "max_gap_s", "changes", "include", "ignore", "keys", "main", "mask")
+_LENS = ("include", "ignore", "keys", "main", "mask")
+_SAID = ("kind", "weight", "min_gap_s", "max_gap_s", "changes", *_LENS)
 
 
 def paused(house: House, number: int, on: bool) -> Resource:
@@ -35,6 +36,15 @@ def unmasked(house: House, number: int, mask: int, undo: bool) -> Resource:
         raise NotWatchedError(f"{resource.url} has no mask {mask}; its page lists those it has.")
     (masks.undo if undo else masks.redo)(house.store, resource, [mask], house.clock.now())
     return numbered(house.store, number)[0]
+
+
+def focused(house: House, number: int, manner: Manner | None) -> tuple[Resource, list[str]]:
+    """What of it counts, said anew; and what of that chooses nothing there, as sentences."""
+    resource, standing, _ = numbered(house.store, number)
+    this = Choice(urls=(resource.url,))
+    watchlist.say(house.store, this, Settings(manner=manner), house.clock.now(), forget=_LENS)
+    resource, _, _ = numbered(house.store, number)
+    return resource, list(idle(resource.effective.kind, standing.version, manner)) if manner else []
 
 
 def moved(house: House, number: int) -> moves.Moved:

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from recrawl.web.face.api import changes, hosts, notices, overview, plans, resource, resources
+from recrawl.web.face.api import changes, hosts, notices, overview, plans, resource, resource_deeds, resources
 
 
 class Problem(BaseModel):
@@ -33,4 +33,5 @@ API: tuple[APIRouter, ...] = (
     notices.router,
     resources.router,  # before those of one resource, which take any word for a number
     resource.router,
+    resource_deeds.router,
 )

@@ -1,5 +1,4 @@
-"""One resource for programs: its visits, versions, differences, forecast, hours, signals, kin and noise; and
-what can be done about it at once."""
+"""One resource for programs: its visits, versions, differences, forecast, hours, signals and kin."""
 
 from __future__ import annotations
 
@@ -12,9 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from recrawl.app.build import House
-from recrawl.app.deeds import hastened, moved, paused, unmasked
 from recrawl.app.hours import hours
-from recrawl.app.masks import mask_rows
 from recrawl.app.portrait import numbered, signals, version_of, versions_of, visits_of
 from recrawl.app.quantity import iso
 from recrawl.app.relatives import relatives
@@ -120,19 +117,6 @@ class Kin(BaseModel):
     told_at: str | None
 
 
-class Mask(BaseModel):
-    url: str
-    number: int
-    place: str
-    shape: str
-    state: str
-    learned: str
-    learned_at: str | None
-    differed: int
-    same: int
-    example: str
-
-
 class Hours(BaseModel):
     """Counts by weekday, Monday first, and hour."""
 
@@ -141,11 +125,6 @@ class Hours(BaseModel):
     visits_that_found_a_change: list[list[int]]
     changes_by_their_own_times: list[list[int]]
     own_times: bool = Field(description="Whether the content's own times are to be believed.")
-
-
-class Done(BaseModel):
-    url: str
-    paused: bool
 
 
 @router.get("/visits", response_model=Visits, summary="Its visits, newest first")
@@ -292,51 +271,3 @@ async def kin(desk: Asked, number: Number) -> list[Row]:
         ]
 
     return await desk.ask(asked)
-
-
-@router.get("/noise", response_model=list[Mask], summary="What is masked of it")
-async def noise(desk: Asked, number: Number) -> list[Row]:
-    def asked(house: House) -> list[Row]:
-        resource, standing, _ = numbered(house.store, number)
-        return mask_rows(resource, standing)
-
-    return await desk.ask(asked)
-
-
-@router.post(
-    "/noise/{mask}/{way}", response_model=Done, summary="Let what a mask hides count, or mask it again"
-)
-async def unmask(
-    desk: Asked,
-    number: Number,
-    mask: Annotated[int, Path(ge=1, le=100_000)],
-    way: Annotated[str, Path(pattern="^(undo|redo)$")],
-) -> Row:
-    return await _done(desk, unmasked, number, mask, way == "undo")
-
-
-@router.post("/pause", response_model=Done, summary="Visit it no more until it is resumed")
-async def pause(desk: Asked, number: Number) -> Row:
-    return await _done(desk, paused, number, True)
-
-
-@router.post("/resume", response_model=Done, summary="Take a pause back")
-async def resume(desk: Asked, number: Number) -> Row:
-    return await _done(desk, paused, number, False)
-
-
-@router.post("/soon", response_model=Done, summary="Have it visited as soon as its host and the budget allow")
-async def soon(desk: Asked, number: Number) -> Row:
-    return await _done(desk, hastened, number)
-
-
-@router.post("/move", response_model=Done, summary="Watch it where it has moved to")
-async def move(desk: Asked, number: Number) -> Row:
-    await desk.ask(moved, number)
-    return await _done(desk, lambda house, key: numbered(house.store, key)[0], number)
-
-
-async def _done(desk: Desk, deed: Any, *args: object) -> Row:
-    resource = await desk.ask(deed, *args)
-    desk.changed()
-    return {"url": resource.url, "paused": resource.effective.paused}
