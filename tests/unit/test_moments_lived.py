@@ -209,6 +209,15 @@ def test_a_visit_that_did_not_come_to_the_end_tells_of_no_moments() -> None:
     assert (later.changed, later.moments) == (Changed.YES, ())
 
 
+def test_where_the_next_page_could_not_be_read_nobody_knows_whether_anything_is_new() -> None:
+    stopped = Failure(reason="paging", detail="the next page could not be read, 503")
+    times = [SINCE - DAY_S, SINCE - 600.0]
+    for body in (page(times), page(times).replace(b'"T"', b'"Another title"')):
+        visit = looked(body, page(times), failure=stopped).visit
+        assert (visit.outcome, visit.changed, visit.teaches) == (Outcome.OK, Changed.UNKNOWN, False)
+        assert visit.evidence.endswith("(the next page could not be read, 503)")
+
+
 def walked(pages: range, n_pages: int, per_page: int = 5) -> bytes:
     """So many pages of a long thread, each leading on to the next."""
     parts = [page_of(range(per_page * (n - 1), per_page * n), page=n, n_pages=n_pages) for n in pages]

@@ -27,6 +27,7 @@ from recrawl.model import Changed, Fetch, Lease, Outcome, Snapshot, Verdict, Vis
 __all__ = ["Bench", "ChooseDetector", "Judgement", "LoadSnapshot", "judged", "quick"]
 
 PERMANENT = frozenset({301, 308})
+PAGING = "paging"  # why a visit did not come to the end of a thread
 SMALL_BYTES = 64 * 1024
 _GLANCED_BYTES = 4 * 1024  # a sight of so much takes a millisecond or two
 
@@ -50,6 +51,9 @@ def judged(
     if judgement.visit.outcome is Outcome.OK and wanted(lease) and not judgement.wants_repeat:
         sight, links = sight_of(lease, fetch)
         judgement = replace(judgement, sight=sight, links=links)
+    if judgement.visit.changed is Changed.NO and fetch.failure is not None and fetch.failure.reason == PAGING:
+        # Nothing is new on the pages that were read; nobody knows of those that could not be.
+        judgement = replace(judgement, visit=replace(judgement.visit, changed=Changed.UNKNOWN))
     evidence = judgement.visit.evidence
     if fetch.outcome is Outcome.OK and fetch.failure is not None:  # a part of it is whole
         evidence = f"{evidence} ({fetch.failure.detail})"
