@@ -37,6 +37,7 @@ from recrawl.model import (
     digest,
 )
 from recrawl.remember.sqlite import SqliteStore
+from recrawl.schedule.optimum import optimum
 
 NOW = 1_798_761_600.0  # 2027-01-01 00:00:00 UTC
 DAYS = 365.0
@@ -99,17 +100,19 @@ def made(home: Path, *, now: float = NOW, n: int = N_RESOURCES, days: float = DA
 
 
 def _watched(rng: np.random.Generator, n: int) -> Iterator[_Made]:
+    """Each visited about as often as is best for fresh copies."""
+    rates = np.clip(np.exp(rng.normal(np.log(0.05), 1.5, n)), 0.002, 3.0)
+    best = optimum(rates / DAY_S, PER_DAY * n / N_RESOURCES, min_gap_s=HOUR_S, max_gap_s=60 * DAY_S)
     for i in range(n):
         host = HOSTS[i % len(HOSTS)]
         form = ("html", "html", "html", "json", "csv", "rss")[int(rng.integers(6))]
-        per_day = float(np.clip(np.exp(rng.normal(np.log(0.06), 1.1)), 0.003, 1.0))
         tags = tuple(str(tag) for tag in rng.choice(TAGS, int(rng.integers(1, 3)), replace=False))
         ending = "" if form == "html" else f".{form}"
         yield _Made(
             url=f"https://{host}/{_WORDS[i % len(_WORDS)]}/{i}{ending}",
             form=form,
-            per_day=per_day,
-            gap_days=float(np.clip(1.7 / np.sqrt(per_day), 1.2, 30.0)),
+            per_day=float(rates[i]),
+            gap_days=float(best.gap_s[i]) / DAY_S,
             office=host in ("council.example", "clinic.example", "school.example"),
             tags=tags,
         )
@@ -120,7 +123,7 @@ def _lived(house: House, one: _Made, rng: np.random.Generator, now: float, days:
     resource = house.store.find(one.url)
     assert resource is not None
     start_at = now - days * DAY_S
-    n = int(days / one.gap_days)
+    n = int(1.2 * days / one.gap_days) + 8  # some come after now, and are cut off
     at = start_at + np.cumsum(rng.uniform(0.7, 1.3, n)) * one.gap_days * DAY_S
     at = at[at < now - 60.0]
     changes = np.sort(start_at + rng.uniform(0.0, days, rng.poisson(one.per_day * days)) * DAY_S)
