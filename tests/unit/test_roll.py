@@ -67,6 +67,7 @@ def ids(store: Store, chances: Chances | None = None, **wanted: Any) -> list[int
         ({"text": "bücher"}, [2]),
         ({"tag": "news"}, [1, 4]),
         ({"host": "http://a.example/anything"}, [3, 2]),
+        ({"host": "a/b"}, []),
         ({"kind": Kind.CSV}, [3]),
         ({"state": State.DUE}, [3]),
         ({"state": State.PAUSED}, [4]),

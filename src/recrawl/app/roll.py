@@ -16,6 +16,7 @@ from recrawl.app.chances import Chances
 from recrawl.app.names import host_named
 from recrawl.app.rows import Row, number, resource_row
 from recrawl.contracts import Store
+from recrawl.errors import BadInputError
 from recrawl.model import DAY_S, Bools, Floats, Ints, Kind, Looked, Plan, Resource, Roll, Standing
 
 STRIP_S = 90 * DAY_S  # how far back a strip of visits goes …
@@ -99,12 +100,7 @@ def found(store: Store, roll: Roll, wanted: Wanted, now: float, chances: Chances
 def _chosen(store: Store, roll: Roll, wanted: Wanted, now: float, chances: Chances | None) -> Bools:
     chosen = np.ones(len(roll), np.bool_)
     if wanted.text or wanted.tag or wanted.host:
-        named = store.numbers(
-            text=quote(wanted.text, safe=_ASCII) or None,
-            tag=wanted.tag or None,
-            host=host_named(wanted.host) if wanted.host else None,
-        )
-        chosen &= np.isin(roll.id, named, assume_unique=True)
+        chosen &= np.isin(roll.id, _named(store, wanted), assume_unique=True)
     if wanted.kind is not None:
         chosen &= roll.kind == list(Kind).index(wanted.kind)
     match wanted.state:
@@ -121,6 +117,15 @@ def _chosen(store: Store, roll: Roll, wanted: Wanted, now: float, chances: Chanc
         case State.SILENT:
             chosen &= chances.silent_of(roll.id) if chances else False
     return chosen
+
+
+def _named(store: Store, wanted: Wanted) -> Ints:
+    try:
+        host = host_named(wanted.host) if wanted.host else None
+    except BadInputError:  # nobody is on a host that cannot be; half a name may become one
+        return np.empty(0, np.int64)
+    text = quote(wanted.text, safe=_ASCII)
+    return store.numbers(text=text or None, tag=wanted.tag or None, host=host)
 
 
 def _values(roll: Roll, order: Order, chances: Chances | None) -> Floats:

@@ -30,7 +30,7 @@ Number = Annotated[int, Path(ge=1, le=2**62, description="The resource's number.
 Word = Annotated[str, Query(max_length=500)]
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
 Tags = Annotated[list[Tag], Field(max_length=100)]
-Ids = Annotated[list[Annotated[int, Field(ge=1, le=2**62)]], Field(min_length=1, max_length=MOST)]
+Ids = Annotated[list[Annotated[int, Field(ge=1, le=2**53)]], Field(min_length=1, max_length=MOST)]
 Span = Annotated[str, Field(max_length=40, examples=["6h", "2d"])]
 Weight = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 _GAPS = {"min_gap": "min_gap_s", "max_gap": "max_gap_s"}
@@ -264,7 +264,7 @@ def _say(house: House, ids: list[int], said: Said) -> int:
         changes=said.changes,
     )
     forget = tuple(_GAPS.get(name, name) for name in sorted(given) if getattr(said, name) is None)
-    n = watchlist.label(store, choice, checked_tags(said.add_tags), checked_tags(said.drop_tags), now)
+    n = watchlist.label(store, choice, checked_tags(said.add_tags), tuple(said.drop_tags), now)
     if wanted != Settings() or forget:
         watchlist.say(store, choice, wanted, now, forget=forget)
     if "paused" in said.model_fields_set:
