@@ -58,6 +58,11 @@ def asked(client: httpx.Client, path: str, **headers: str) -> httpx.Response:
     return answer
 
 
+def timeless(html: str) -> str:
+    """Without what says how long ago something was: the two were asked for one after the other."""
+    return re.sub(r"<time.*?</time>|\d\d:\d\d", "", html)
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_every_page_comes_whole_and_as_a_part(year: Served, path: str) -> None:
     with year.client() as client:
@@ -68,7 +73,7 @@ def test_every_page_comes_whole_and_as_a_part(year: Served, path: str) -> None:
     assert len(whole.content) < 300_000
     if path not in ("/", "/health"):
         assert "<html" not in part.text
-        assert part.text.strip() in whole.text or path in ("/overview/hour", "/changes")
+        assert timeless(part.text).strip() in timeless(whole.text)
 
 
 def test_every_page_comes_where_nothing_is_watched(served: Served) -> None:
