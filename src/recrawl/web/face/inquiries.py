@@ -16,7 +16,7 @@ from recrawl.model import Resource, Version
 
 KEPT_S = 60.0  # by the house's clock: so old may be what is believed of others
 N_CHARACTERS = 100_000  # of a text on a page; a program may ask for all of it
-MOST_CHARACTERS = 4_000_000
+MOST_CHARACTERS = 1_000_000
 
 _kept: tuple[House, Everybody] | None = None
 

@@ -185,7 +185,7 @@ async def version(desk: Asked, number: Number, seq: Seq) -> Row:
 
 @router.get("/versions/{seq}/text", response_model=Text, summary="A version as a reader sees it")
 async def text(desk: Asked, number: Number, seq: Seq) -> Row:
-    found = await desk.slow(read, number, seq, MOST_CHARACTERS, deadline_s=20.0)
+    found = await desk.slow(read, number, seq, MOST_CHARACTERS, deadline_s=20.0, keep_s=1.0)
     return {"text": found.text, "whole": found.whole}
 
 
