@@ -9,7 +9,7 @@ from tests.web.conftest import Served
 
 
 def test_answers_are_sent_at_once(served: Served) -> None:
-    """A kernel that waits for more to send waits 40 ms, with every answer; the quickest show whether it does."""
+    """A kernel that waits for more to send waits 40 ms with every answer; the quickest ones tell."""
     taken = []
     with served.client() as client:
         for _ in range(30):
