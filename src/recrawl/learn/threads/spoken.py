@@ -54,7 +54,7 @@ class Spoken:
         return self.real_s(own_s, most_s)
 
     def timed_s(self, gap_s: Floats) -> Floats:
-        """The same. To move visits to the end of busy hours was tried: delays moved by no more than chance."""
+        """The same: visits that were moved to the end of busy hours found posts no sooner."""
         return gap_s
 
     def before_leap_s(self, own_s: Floats, q: Floats, counting: bool) -> Floats:
