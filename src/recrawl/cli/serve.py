@@ -156,7 +156,12 @@ def add(
 
 @tokens_app.command("list", cls=options.Command)
 def list_(home: options.Home = None, json: options.JsonLines = False) -> None:
-    """The tokens there are, without what they are."""
+    """The tokens there are, without what they are.
+
+    \b
+    Example:
+      recrawl token list --json
+    """
     from recrawl.app.quantity import iso
 
     with options.opened(home, reading=True) as house:
@@ -174,11 +179,20 @@ def list_(home: options.Home = None, json: options.JsonLines = False) -> None:
 def remove(
     name: Annotated[str, typer.Argument(metavar="NAME", help="As `recrawl token list` has it.")],
     home: options.Home = None,
+    json: options.Json = False,
 ) -> None:
-    """Let nobody in with this token any more, and end its sessions."""
+    """Let nobody in with this token any more, and end its sessions.
+
+    \b
+    Example:
+      recrawl token remove laptop
+    """
     with options.opened(home) as house:
         _tokens(house).remove(name)
-    terminal.note(f"The token {name} opens nothing any more.")
+    if json:
+        terminal.say_json({"removed": name})
+    else:
+        terminal.note(f"The token {name} opens nothing any more.")
 
 
 def _tokens(house: House) -> Tokens:
