@@ -67,26 +67,23 @@ def manner(
 
     if max_bytes is not None and not LEAST_BYTES <= max_bytes <= MOST_BYTES:
         raise BadSettingError(
-            f"The largest body read (--max-bytes) must be from {LEAST_BYTES} to {MOST_BYTES} bytes; give such a number."
+            f"The largest body read (--max-bytes) must be from {LEAST_BYTES} to {MOST_BYTES} bytes; give such "
+            "a number."
         )
     if page_rows is not None and page_rows < 1:
-        raise BadSettingError(
-            "Rows at a time (--page-rows) must be at least 1; a few thousand suit most endpoints."
-        )
+        raise BadSettingError("Rows at a time (--page-rows) must be at least 1; a few thousand suit most.")
     if user_agent is not None and not (
         product(user_agent) and user_agent.isascii() and user_agent.isprintable()
     ):
         raise BadSettingError(
-            "A user agent (--user-agent) must begin with a name, in ASCII, such as example-bot/1.0."
+            "A user agent (--user-agent) must begin with a name in ASCII, as example-bot/1.0."
         )
     for selector in include or ():
         checked(selector)
     for selector in ignore or ():
         checked(selector, ignoring=True)
     if not all(column.strip() and column.isprintable() for column in keys or ()):
-        raise BadSettingError(
-            "A key (--keys) is a column as it stands in the table's first row; give its name."
-        )
+        raise BadSettingError("A key (--keys) is a column by its name in the table's first row; give that.")
     said = Manner(
         render=render,
         insecure=insecure,
