@@ -67,8 +67,8 @@ def manner(
 
     if max_bytes is not None and not LEAST_BYTES <= max_bytes <= MOST_BYTES:
         raise BadSettingError(
-            f"The largest body read (--max-bytes) must be from {LEAST_BYTES} to {MOST_BYTES} bytes; give such "
-            "a number."
+            f"The largest body read (--max-bytes) must be from {LEAST_BYTES} to {MOST_BYTES} bytes; "
+            "give such a number."
         )
     if page_rows is not None and page_rows < 1:
         raise BadSettingError("Rows at a time (--page-rows) must be at least 1; a few thousand suit most.")
