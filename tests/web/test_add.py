@@ -195,7 +195,13 @@ def test_programs_add_at_once_or_try(served: Served) -> None:
         again = client.post("/api/v1/resources", json={"urls": urls[:1], "tags": ["x"]}).json()
         assert (again["stage"], again["n_new"], again["n_known"]) == ("done", 0, 1)
         assert client.get("/api/v1/resources?tag=x").json()["n_found"] == 1
-        for wrong in ({}, {"urls": []}, {"urls": ["https://a.example/"], "min_gap": "soon"}, {"urls": "x"}):
+        unfit: list[dict[str, object]] = [
+            {},
+            {"urls": []},
+            {"urls": ["https://a.example/"], "min_gap": "soon"},
+            {"urls": "x"},
+        ]
+        for wrong in unfit:
             assert client.post("/api/v1/resources", json=wrong).status_code in (400, 422), wrong
 
 
