@@ -119,6 +119,8 @@ def test_a_file_of_this_machine_is_never_named(way: str, house: House, tmp_path:
         given = Given(**{way: word.encode() if way == "data" else word})  # type: ignore[arg-type]
         draft = made(house, given)
         assert (draft.new, draft.known, draft.refused.n_refused) == ([], [], 1)
+        if way != "address" and word.startswith("file:"):
+            assert "names a file of this machine" in draft.refused.refused[0].reason
 
 
 @pytest.mark.parametrize("scope", [GLOBAL, Scope(ScopeKind.HOST, "127.0.0.1"), Scope(ScopeKind.TAG, "ours")])

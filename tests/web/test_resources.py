@@ -135,6 +135,14 @@ def test_what_is_done_to_several_shows_at_once(year_copy: Served) -> None:
         assert client.post("/resources/several", data={"do": "pause"}).status_code == 400
 
 
+def test_what_was_said_elsewhere_shows_at_once_too(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        n = listed(client, state="paused")["n_found"]
+        with year_copy.house() as house:
+            house.store.say_each([21, 22], Settings(paused=True), year_copy.clock.now())
+        assert listed(client, state="paused")["n_found"] == n + 2
+
+
 def test_all_of_a_list_are_meant_where_that_is_said(year_copy: Served) -> None:
     with year_copy.client() as client:
         n = listed(client, tag="news")["n_found"]  # and so the back room is open
