@@ -8,8 +8,6 @@ import numpy as np
 from recrawl.model import Looked
 from recrawl.web.face.draw.strip import strip, words
 
-N = 6
-
 
 def looked(changed: list[int], informative: list[bool] | None = None) -> Looked:
     n = len(changed)
