@@ -161,6 +161,11 @@ def test_when_entries_were_last_updated_is_no_past() -> None:
     assert (bumped.changed, bumped.moments, isnan(bumped.event_at)) == (Changed.YES, (), True)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_what_programs_write_for_no_time_is_no_past(form: Form) -> None:
+    assert looked(form([*OLD, Entry(9, 0.0)])).moments == ()
+
+
 def test_the_pages_of_a_sitemap_are_no_entries() -> None:
     def sitemap(entries: Sequence[Entry]) -> bytes:
         rows = "".join(

@@ -174,3 +174,15 @@ def test_a_post_from_the_future_is_new_and_nobody_knows_when_it_was_said(write: 
         (),
     )
     assert looked(write((*POSTS[:3], ahead)), write((*POSTS[:3], ahead))).visit.changed is Changed.NO
+
+
+@pytest.mark.parametrize(
+    "none", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "1970-01-01T00:00:00Z"]
+)
+def test_what_programs_write_for_no_time_is_not_when_a_thread_began(none: str) -> None:
+    """Else it would have been silent for two thousand years before anybody answered."""
+    first = f"{POSTS[0].at:%Y-%m-%dT%H:%M:%SZ}"
+    body = quoting(POSTS[:3]).replace(first.encode(), none.encode())
+    visit = looked(body, None).visit
+    assert visit.moments == tuple(post.at_s for post in POSTS[1:3])
+    assert visit.evidence == "the first copy; 2 posts since 2026-02-01"

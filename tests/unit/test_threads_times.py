@@ -154,6 +154,16 @@ def test_what_lies_in_the_future_is_not_believed_but_for_a_clock_that_is_ahead()
 
 
 @pytest.mark.parametrize(
+    "written",
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00", "1970-01-01 00:00:00", "100000000", "1 Jan 0001",
+     "9999 years ago", "31 Dec 1979 23:59"],
+)  # fmt: skip
+def test_nobody_posted_anything_before_1980(written: str) -> None:
+    assert read(written) == [""]
+    assert read("1 Jan 1980", "31 Jan 00") == ["1980-01-01 00:00", "2000-01-31 00:00"]
+
+
+@pytest.mark.parametrize(
     ("said", "hours"),
     [
         ("All times are UTC", 0.0),

@@ -15,6 +15,7 @@ from math import inf, isnan, nan, nextafter
 from recrawl.contracts import Detector
 from recrawl.detect import thread
 from recrawl.model import MOST_MOMENTS, Fetch, Leaf, Post, Snapshot, Visit
+from recrawl.parse.dates import EARLIEST_AT
 from recrawl.parse.pool import ParseFailed, shared
 
 # Many sites tell times to the minute, and clocks differ by less than that: so far outside its gap, what is
@@ -73,7 +74,8 @@ def _showing(visit: Visit, said_at: Sequence[float], nouns: tuple[str, str], pag
 def _moments(said_at: Sequence[float], since_at: float, at: float) -> tuple[float, ...]:
     """Within `(since_at, at]`, ascending; of very many the newest. Of a first visit all that came before."""
     last_at = at + NEAR_S
-    known = [one for one in said_at if one <= last_at]  # not in the future, nor nobody knows when
+    # Not in the future, nor before anything can have been said, nor nobody knows when.
+    known = [one for one in said_at if EARLIEST_AT <= one <= last_at]
     if len(known) < len(said_at) and not (isnan(since_at) and _settled(said_at, known)):
         return ()
     first_at = -inf if isnan(since_at) else nextafter(since_at, inf)

@@ -9,6 +9,8 @@ from email.utils import parsedate_to_datetime
 from itertools import islice
 from math import nan
 
+# What is dated before it was not said on any network: programs write such times for none (the year 1, 1970).
+EARLIEST_AT = datetime(1980, 1, 1, tzinfo=UTC).timestamp()
 MOST_DATES = 10_000  # of a text; nobody needs to know how many more there are
 _MOST_YEARS = 50_000  # numbers of a text that are looked at
 _MOST_WRITTEN = 64  # characters of a single date

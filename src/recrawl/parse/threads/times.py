@@ -13,14 +13,13 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import inf, isnan, nan
 
-from recrawl.parse.dates import MONTHS
+from recrawl.parse.dates import EARLIEST_AT, MONTHS
 from recrawl.parse.threads.spans import ago
 from recrawl.parse.threads.zones import named_s
 
 MOST_WRITTEN = 120  # characters of one time
 SKEW_S = 120.0  # by how much a server's clock may be ahead of ours
 _DAY_S = 86_400.0
-_LEAST_YEAR = 1980
 
 _MONTHS = {
     **MONTHS,
@@ -127,8 +126,8 @@ class Written:
 
 def moments(written: Sequence[str], *, at: float, zone_s: float = 0.0) -> list[Moment]:
     """The times of a page, in the order of its posts; `at` is when it was fetched, and `zone_s` by how much
-    the clocks of the page are ahead of UTC. What cannot be read, or lies in the future of the fetch, has no
-    time.
+    the clocks of the page are ahead of UTC. What cannot be read, lies in the future of the fetch, or before
+    anybody can have posted it has no time.
 
     >>> [one.at for one in moments(["31/01/2026 13:00", "02/03/2026 1:00 pm"], at=1.8e9)]
     [1769864400.0, 1772456400.0]
@@ -140,6 +139,8 @@ def moments(written: Sequence[str], *, at: float, zone_s: float = 0.0) -> list[M
         moment = Moment(at=_instant(one, day_first, zone_s)) if isinstance(one, Written) else one
         if not isnan(at) and moment.at > at:
             moment = replace(moment, at=at if moment.at <= at + SKEW_S else nan)
+        if moment.at < EARLIEST_AT:
+            moment = replace(moment, at=nan)
         found.append(moment)
     return found
 
@@ -215,11 +216,11 @@ def _dated(low: str) -> tuple[int, int, int, bool] | None:
     for pattern, day, month in ((_MONTH_FIRST, 2, 1), (_DAY_FIRST, 1, 2)):
         for found in pattern.finditer(low):
             if found[month] in _MONTHS and not (month == 1 and _DAY_BEFORE.search(_before(low, found))):
-                year = int(found[3] or 0)
-                if not year and (last := _LAST_YEAR.search(low)):  # as programs in C write it
-                    year = int(last[1])
-                year += 2_000 if 0 < year < 100 else 0
-                return year, int(found[day]), _MONTHS[found[month]], year > 0
+                said = found[3] or ""
+                if not said and (last := _LAST_YEAR.search(low)):  # as programs in C write it
+                    said = last[1]
+                year = int(said or 0) + (2_000 if len(said) == 2 else 0)
+                return year, int(found[day]), _MONTHS[found[month]], bool(said)
     return None
 
 
@@ -229,11 +230,11 @@ def _before(low: str, found: re.Match[str]) -> str:
 
 def _instant(written: Written, day_first: bool, zone_s: float) -> float:
     day, month = (written.first, written.second) if day_first else (written.second, written.first)
-    if written.year < _LEAST_YEAR:
-        return nan
     try:
         midnight = datetime(written.year, month, day, tzinfo=UTC).timestamp()
     except (ValueError, OverflowError):
+        return nan
+    if midnight < EARLIEST_AT:
         return nan
     return midnight + written.second_of_day - (zone_s if written.zone_s is None else written.zone_s)
 
