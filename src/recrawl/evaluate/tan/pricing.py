@@ -18,9 +18,8 @@ def priced(run: Callable[[float], Watched], n_visits: float, guess: float = 1.0)
     n_visits = max(n_visits, 0.5)  # none are asked for where nobody made any
     low, n_low, high, n_high = -inf, inf, inf, 0.0  # logarithms of prices: too many visits, and too few
     at = log(guess)
-    best = run(guess)
+    best = found = run(guess)
     for _ in range(_N_TRIES):
-        found = run(exp(at))
         n = float(found.n_visits.sum())
         if abs(n - n_visits) < abs(float(best.n_visits.sum()) - n_visits):
             best = found
@@ -35,4 +34,5 @@ def priced(run: Callable[[float], Watched], n_visits: float, guess: float = 1.0)
         else:  # on a straight line of the logarithms, and never too near to either
             share = log(n_low / n_visits) / log(n_low / max(n_high, 0.5))
             at = low + min(max(share, 0.1), 0.9) * (high - low)
+        found = run(exp(at))
     return best

@@ -18,8 +18,9 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from recrawl.parse.threads.boards import Row
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft, digest
 from recrawl.parse.threads.elements import attribute
+from recrawl.parse.threads.listings import listed
 from recrawl.parse.threads.outline import Element, below, outline, step
-from recrawl.parse.threads.roles import drafted, listed
+from recrawl.parse.threads.roles import drafted
 
 _TAGS = frozenset(
     {"article", "blockquote", "dd", "details", "div", "dl", "dt", "figure", "li", "p", "section", "table",

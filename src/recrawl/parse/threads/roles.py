@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from recrawl.parse.threads.boards import Row, count, thread_url
 from recrawl.parse.threads.controls import control, idle, speaker
 from recrawl.parse.threads.drafts import Draft
-from recrawl.parse.threads.elements import attribute, led, line, lines
+from recrawl.parse.threads.elements import attribute, line, lines
 from recrawl.parse.threads.keys import told_apart
 from recrawl.parse.threads.outline import Element, below, step
 
@@ -35,12 +34,8 @@ _QUIET = re.compile(
 )
 _NO_PROSE = frozenset({"button", "time"})
 _HOLDING = frozenset({"article", "dd", "div", "main", "section", "td"})
-_WORDS = re.compile(r"[^\W\d_]+")
+WORDS = re.compile(r"[^\W\d_]+")
 _SAID_BY = re.compile(r"(?:\bby|\bvon|\bpar|\bpor|\bdi|\bdoor)\s([^\s,|·•»:]{1,40})")
-_REPLIES = re.compile(
-    r"([0-9][0-9.,]{0,8}[Kk]?)\s{0,2}(?:comments?|repl(?:y|ies)|antworten|posts|réponses|respuestas)",
-    re.IGNORECASE,
-)
 
 
 def drafted(elements: Sequence[Element], blocks: Sequence[tuple[int, ...]], url: str) -> list[Draft]:
@@ -161,7 +156,7 @@ def _author_path(
             if not (value := _naming(one)):
                 continue
             name = line(one.node)
-            if not name or len(name) > _MOST_NAME or not _WORDS.search(name):
+            if not name or len(name) > _MOST_NAME or not WORDS.search(name):
                 continue
             seen.add(named[i])
             n_with[named[i]] += 1
@@ -277,7 +272,7 @@ def _said(
         or _quiet(elements[i])
         or _pressed(elements[i])
     }
-    outside |= _others(elements, block, own)
+    outside |= others(elements, block, own)
     at = _body_at(block, named, body)
     starts = [at] if body else [i for i in block if elements[i].parent not in own]
     outside.discard(elements[at].node.mem_id)
@@ -286,38 +281,6 @@ def _said(
     return "\n".join(row for row in found if not idle(row))
 
 
-def _others(elements: Sequence[Element], block: tuple[int, ...], own: set[int]) -> set[int]:
+def others(elements: Sequence[Element], block: tuple[int, ...], own: set[int]) -> set[int]:
     """What stands right below a block's elements and belongs to other blocks."""
     return {elements[j].node.mem_id for i in block for j in below(elements, i) if j not in own}
-
-
-# -- boards --------------------------------------------------------------------------------------------------
-
-
-def listed(elements: Sequence[Element], blocks: Sequence[tuple[int, ...]], base: str) -> list[Row]:
-    """The threads of blocks: where the longest link of each leads, with the last of its times."""
-    found: list[Row] = []
-    for block in blocks:
-        links = [
-            (line(elements[i].node), i) for i in block if elements[i].tag == "a" and not elements[i].time
-        ]
-        links = [one for one in links if _WORDS.search(one[0])]
-        times = [elements[i].time for i in block if elements[i].time]
-        title, i = max(links, key=lambda one: len(one[0]), default=("", -1))
-        target = led(base, attribute(elements[i].node, "href")) if i >= 0 else ""
-        if target and times:
-            own = set(block)
-            others = _others(elements, block, own)
-            whole = [i for i in block if elements[i].parent not in own]
-            row = " ".join(said for i in whole for said in lines(elements[i].node, others))
-            replies = _REPLIES.search(row[:2_000])
-            n_replies = count(replies[1]) if replies else -1
-            found.append(
-                Row(
-                    url=thread_url(target),
-                    title=title[:500],
-                    written=times[-1],
-                    n_posts=n_replies + 1 if n_replies >= 0 else -1,
-                )
-            )
-    return found

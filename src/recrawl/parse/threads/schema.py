@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from recrawl.parse import html
 from recrawl.parse.threads.drafts import MOST_POSTS, Draft
 from recrawl.parse.threads.elements import attribute, beside, digits, line, text
+from recrawl.parse.threads.services import objects
 
 _TYPES = frozenset(
     {"discussionforumposting", "socialmediaposting", "comment", "answer", "question", "message",
@@ -52,28 +53,12 @@ def _linked(tree: LexborHTMLParser) -> Iterator[Draft]:
             document = json.loads(script.text())
         except (ValueError, RecursionError):
             continue
-        for item in _items(document):
+        for item in objects(document):
             if (draft := _draft(item)) is not None:
                 yield draft
                 n_found += 1
                 if n_found == MOST_POSTS:
                     return
-
-
-def _items(document: Any) -> Iterator[dict[str, Any]]:
-    """Every object in the order in which it stands, without recursion."""
-    waiting: list[tuple[Any, int]] = [(document, 0)]
-    n_seen = 0
-    while waiting and n_seen < _MOST_NODES:
-        value, depth = waiting.pop()
-        n_seen += 1
-        if isinstance(value, dict):
-            yield value
-            inside = list(value.values())
-        else:
-            inside = value if isinstance(value, list) else []
-        if depth < _MOST_DEPTH:
-            waiting.extend((one, depth + 1) for one in reversed(inside) if isinstance(one, dict | list))
 
 
 def _draft(item: dict[str, Any]) -> Draft | None:
