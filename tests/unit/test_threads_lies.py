@@ -186,3 +186,27 @@ def test_what_programs_write_for_no_time_is_not_when_a_thread_began(none: str) -
     visit = looked(body, None).visit
     assert visit.moments == tuple(post.at_s for post in POSTS[1:3])
     assert visit.evidence == "the first copy; 2 posts since 2026-02-01"
+
+
+def ago(*said: str) -> bytes:
+    """Remarks that tell how long ago they were made."""
+    rows = "".join(
+        f'<div class="remark" id="r{n}"><b class="author">Ada{n}</b> <span class="when">{one}</span>'
+        f'<div class="words"><p>The heron was seen at the mill, remark {n}.</p></div></div>'
+        for n, one in enumerate(said)
+    )
+    return f"<html><body><h1>Heron</h1>{rows}</body></html>".encode()
+
+
+def test_what_was_said_in_one_month_was_not_said_at_once() -> None:
+    recent = ("3 hours ago", "20 minutes ago")
+    at = (NOW - 3 * 3_600.0, NOW - 1_200.0)
+    months = ("2 years ago", "2 years ago", "3 months ago", "3 months ago", "3 weeks ago")
+    first = looked(ago(*months, *recent), None).visit
+    assert (first.moments, first.evidence) == (at, "the first copy; 2 posts since 2026-02-10")
+    assert looked(ago(*reversed(recent), *reversed(months)), None).visit.moments == at
+    assert looked(ago(*months), None).visit.moments == ()
+    # Let through late: it tells that something is new, and not when.
+    later = looked(ago(*months, *recent), ago(*months[:4])).visit
+    assert (later.changed, later.moments) == (Changed.YES, ())
+    assert looked(ago(*months, *recent), ago(*months)).visit.moments == at

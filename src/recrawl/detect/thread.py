@@ -88,7 +88,7 @@ def judged(before: Threadful, after: Threadful) -> Verdict:
         magnitude=said.magnitude if found else 0.0,
         evidence=said.sentence(),
         posts=found.new,
-        said_at=tuple(post.at for post in found.new) if _connected(before, after) else (),
+        said_at=tuple(post.moment_at for post in found.new) if _connected(before, after) else (),
         older=found.older,
     )
 

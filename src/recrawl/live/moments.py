@@ -55,11 +55,18 @@ def _past(visit: Visit, *snapshots: Snapshot) -> Visit:
     shown = shared().run(_shown, *(replace(one, memo=None) for one in snapshots))
     posts, n_pages = ((), 0) if isinstance(shown, ParseFailed) else shown
     pages = f"{n_pages:,} pages, of which the last have " if n_pages else ""
-    found = _showing(visit, [post.at for post in posts], ("post", "posts"), pages)
+    found = _showing(visit, _since_coarse(posts), ("post", "posts"), pages)
     if found.moments or not posts:
         return found
     n = f"{len(posts):,} {'post' if len(posts) == 1 else 'posts'}"
     return replace(visit, evidence=f"{visit.evidence}; {pages}{n}, and nobody knows when the newest was said")
+
+
+def _since_coarse(posts: Sequence[Post]) -> list[float]:
+    """When each was said, but for the newest whose time is too coarse to learn from and all before it: a past
+    begins where it is known."""
+    coarse_at = _newest_at(post for post in posts if isnan(post.moment_at))
+    return [post.at for post in posts if not post.at <= coarse_at]
 
 
 def _showing(visit: Visit, said_at: Sequence[float], nouns: tuple[str, str], pages: str = "") -> Visit:

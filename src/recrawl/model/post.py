@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import nan
 
+from recrawl.model.units import DAY_S
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
@@ -16,6 +18,13 @@ class Post:
     text: str = ""
     number: int = 0  # its place in the thread, the first being 1; 0: not known
     edited_at: float = nan
+    coarse_s: float = 0.0  # where its time is counted back from the fetch: how long the unit is
+
+    @property
+    def moment_at(self) -> float:
+        """When it was said, where that can be learned from. All that was said "2 years ago" was not said at
+        once."""
+        return self.at if self.coarse_s <= DAY_S else nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

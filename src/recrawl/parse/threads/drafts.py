@@ -45,6 +45,7 @@ def posts(drafts: Sequence[Draft], *, at: float, zone_s: float = 0.0) -> tuple[P
             text=text,
             number=draft.number,
             edited_at=edited.at,
+            coarse_s=moment.coarse_s,
         )
         found.append(one)
     return tuple(found)
