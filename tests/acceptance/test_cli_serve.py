@@ -31,7 +31,7 @@ def test_the_face_shows_what_is_watched_and_visited(cli: Cli, urls: list[str]) -
         assert base.startswith("http://127.0.0.1:")
         assert answered(f"{base}/")[0] == 401
         assert answered(f"{base}/", token)[0] == 200
-        assert json.loads(answered(f"{base}/api/v1/resources", token)[1])["total"] == 0
+        assert json.loads(answered(f"{base}/api/v1/status", token)[1])["resources"] == 0
         cli("add", "--allow-private", *urls)
         cli("visit", urls[0])
         status, page = answered(f"{base}/resources", token)

@@ -88,7 +88,7 @@ def year(year_home: Path) -> Iterator[Served]:
 @pytest.fixture
 def year_copy(year_home: Path, tmp_path: Path) -> Iterator[Served]:
     """The same, to be changed."""
-    shutil.copytree(year_home, tmp_path / "home")
+    shutil.copytree(year_home, tmp_path / "home", ignore=shutil.ignore_patterns(FILE_NAME))
     with serving(tmp_path / "home", years.NOW) as served:
         yield served
 

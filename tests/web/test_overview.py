@@ -216,7 +216,7 @@ def test_feeds_lead_to_where_the_face_is_called_from_outside(year_home: Path) ->
 
 
 def test_a_token_for_feeds_opens_feeds_alone_and_stands_in_none(year: Served) -> None:
-    secret = year.tokens.add("reader", May.FEED, years.NOW)
+    secret = year.tokens.add("feeds of changes", May.FEED, years.NOW)
     with year.client("") as stranger:
         for form in ("atom", "rss"):
             assert stranger.get(f"/changes.{form}").status_code == 401
