@@ -8,7 +8,7 @@ from math import isfinite, isnan, nan
 from recrawl.app.account import SHARE, Account
 from recrawl.app.quantity import iso
 from recrawl.model import DAY_S
-from recrawl.schedule.reason import looks_like, span
+from recrawl.schedule.reason import looks_like, rounded, span
 from recrawl.schedule.reason import rate as rated
 
 _RARE = 1.0 / 36_500  # a day: less than once in a century
@@ -39,7 +39,7 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
     if isfinite(said_at := basis.get("last_post_at", nan)):
         yield from _posts(found, said_at)
     if isfinite(pace := basis.get("habit_pace", nan)):
-        yield "habit", f"{pace:.2g} times its mean rate, so long after its last change"
+        yield "habit", f"{rounded(pace)} times its mean rate, so long after its last change"
     if isfinite(pace := basis.get("group_pace", nan)):
         visits = "1 visit" if found.n_heard == 1 else f"{found.n_heard:,} visits"
         heed = f"it goes with that by {100.0 * basis['heed']:.0f} %"
@@ -62,10 +62,13 @@ def _posts(found: Account, said_at: float) -> Iterator[tuple[str, str]]:
     """Of a thread: how lively it is beside others, when somebody last spoke, and what is to come."""
     basis = found.basis
     n, due, lively = basis["posts_lately"], basis["posts_due"], basis["liveliness"]
-    beside = "as lively as" if abs(lively - 1.0) <= _SLIGHT else f"{lively:.2g} times as lively as"
-    yield "posts", f"lately {n:.2g} where {due:.2g} were to be expected: {beside} others of its board"
+    beside = "as lively as" if abs(lively - 1.0) <= _SLIGHT else f"{rounded(lively)} times as lively as"
+    yield (
+        "posts",
+        f"lately {rounded(n)} where {rounded(due)} were to be expected: {beside} others of its board",
+    )
     yield "last post", f"{iso(said_at)}, {span(max(found.now - said_at, 0.0))} ago"
-    yield "expected", f"{basis['posts_a_day']:.2g} posts within the next day"
+    yield "expected", f"{rounded(basis['posts_a_day'])} posts within the next day"
 
 
 def budgets(found: Account) -> str:
@@ -96,7 +99,7 @@ def rate(per_day: float) -> str:
 
 
 def _pace(pace: float) -> str:
-    return "as fast as usual" if abs(pace - 1.0) <= _SLIGHT else f"{pace:.2g} times as fast as usual"
+    return "as fast as usual" if abs(pace - 1.0) <= _SLIGHT else f"{rounded(pace)} times as fast as usual"
 
 
 def silent_words(p: float, length_s: float) -> str:

@@ -49,7 +49,7 @@ def _why(plan: Plan) -> str:
         return "every resource gets the same gap"
     if plan.rule == "proportional":
         return "every resource gets a gap in which as many changes are expected"
-    priced = f" of {float(f'{plan.price:.3g}'):,g}" if isfinite(plan.price) else ""
+    priced = f" of {rounded(plan.price, 3)}" if isfinite(plan.price) else ""
     return (
         f"then a visit is worth the price{priced} (goal {goal})"
         if goal
@@ -82,7 +82,16 @@ def rate(per_day: float) -> str:
     """A rate of change as a person would say it."""
     if not isfinite(per_day) or per_day <= 0.0:
         return "no change"
-    return f"{per_day:.2g} a day" if per_day >= 1.0 else f"one in {span(DAY_S / per_day)}"
+    return f"{rounded(per_day)} a day" if per_day >= 1.0 else f"one in {span(DAY_S / per_day)}"
+
+
+def rounded(value: float, digits: int = 2) -> str:
+    """To so many figures that count, written out.
+
+    >>> rounded(7234.0), rounded(2.449), rounded(70812.0, 3)
+    ('7,200', '2.4', '70,800')
+    """
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
 
 
 def _count(n: int, noun: str) -> str:

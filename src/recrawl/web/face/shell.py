@@ -12,11 +12,12 @@ from math import isfinite
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from recrawl import __version__
 from recrawl.app.quantity import away, iso, short
 from recrawl.app.tokens import May
+from recrawl.schedule.reason import rounded
 from recrawl.web.face.gate import Guest
 
 NAVIGATION = (
@@ -48,6 +49,7 @@ class Shell:
             percent=percent,
             gap=lambda span_s: "–" if span_s is None or not isfinite(span_s) else short(span_s),
             bytes=size,
+            told=told,
         )
         self._environment.globals.update(
             path=path, asset=asset, navigation=NAVIGATION, version=__version__, at_home=at_home
@@ -113,14 +115,27 @@ def asset(name: str) -> str:
 
 def number(value: float | None, digits: int = 3) -> str:
     """
-    >>> number(12345), number(0.12345), number(None)
-    ('12,345', '0.123', '–')
+    >>> number(12345), number(0.12345), number(560.2, 2), number(None)
+    ('12,345', '0.123', '560', '–')
     """
     if value is None or not isfinite(value):
         return "–"
     if value == int(value) or abs(value) >= 1_000:
         return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
+    return rounded(value, digits)
+
+
+def told(text: object) -> Markup:
+    """A sentence as errors and messages have it, with what stands between backticks as code.
+
+    >>> told("Let `recrawl run` visit <them>.")
+    Markup('Let <code>recrawl run</code> visit &lt;them&gt;.')
+    """
+    plain, *rest = str(text).split("`")
+    if len(rest) % 2:
+        return escape(text)
+    pairs = zip(rest[::2], rest[1::2], strict=True)
+    return escape(plain) + Markup("").join(Markup("<code>{}</code>{}").format(*pair) for pair in pairs)
 
 
 def percent(value: float | None, digits: int = 0) -> str:
