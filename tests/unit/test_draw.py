@@ -15,6 +15,7 @@ from recrawl.model import DAY_S, Due
 from recrawl.web.face.draw.hour import N_LANES, N_LISTED, hour
 from recrawl.web.face.draw.lines import Line, lines, moments
 from recrawl.web.face.draw.scatter import scatter
+from recrawl.web.face.pages.overview import share
 
 T0 = 1_700_000_000.0
 BAD = "<script>alert(1)</script>\"'&"
@@ -66,8 +67,17 @@ def test_lines_without_figures_say_so() -> None:
         assert sound(drawn).findtext("p") == "Delay: nothing to draw yet."
 
 
+def test_figures_on_the_axis_of_a_share_are_told_apart() -> None:
+    at = [T0 + i * DAY_S for i in range(3)]
+    tree = sound(
+        lines([Line("a", [0.806, 0.818, 0.829])], at, title="x", written=share, least=None, units=(0.01,))
+    )
+    names = [text for text in texts(tree, "text") if "%" in text]
+    assert len(names) == len(set(names)) > 2
+
+
 def test_moments_on_an_axis_are_round_and_few() -> None:
-    for span_s in (3_600.0, DAY_S, 14 * DAY_S, 400 * DAY_S, 9_000 * DAY_S):
+    for span_s in (600.0, 3_600.0, DAY_S, 14 * DAY_S, 400 * DAY_S, 9_000 * DAY_S):
         found = moments(T0, T0 + span_s)
         assert 1 <= len(found) <= 8
         assert all(T0 <= at <= T0 + span_s for at in found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import nan
 from xml.etree import ElementTree
 
@@ -10,6 +11,7 @@ import pytest
 
 from recrawl.app.account import Curve
 from recrawl.app.quantity import instant
+from recrawl.evaluate.report import labels
 from recrawl.model import DAY_S, HOUR_S, Changed, Changes, Outcome, Visit
 from recrawl.web.face.draw import curve as curves
 from recrawl.web.face.draw import timeline
@@ -77,6 +79,26 @@ def test_visits_stand_where_their_time_is() -> None:
     assert new > old
 
 
+@pytest.mark.parametrize("ahead_s", [60.0, 5 * DAY_S, -60.0, -5 * DAY_S])
+def test_now_and_the_next_visit_are_named_without_overlap(ahead_s: float) -> None:
+    drawing = read(timeline.drawn(replace(line([]), due_at=NOW + ahead_s, until_at=NOW + max(ahead_s, 0.0))))
+    spans = []
+    for one in drawing:
+        if one.tag == "text" and one.text in ("now", "next visit"):
+            x, wide = float(one.get("x") or "nan"), labels.width(one.text, 13.0)
+            spans.append((x - wide, x) if one.get("text-anchor") == "end" else (x, x + wide))
+    first, second = sorted(spans)
+    assert first[1] < second[0]
+    assert first[0] > 0.0
+    assert second[1] < timeline.WIDTH
+
+
+def test_what_is_planned_is_no_visit_of_the_time_that_is_told() -> None:
+    assert timeline.words(line([visit(1.0)])).startswith(
+        "1 visit from 2026-02-08T00:00:00Z to 2026-03-10T00:00:00Z:"
+    )
+
+
 def test_thousands_of_visits_stay_small() -> None:
     many = [visit(30.0 * i / 2_000, changed=Changed(i % 2)) for i in range(2_000)]
     drawing = timeline.drawn(line(many))
@@ -113,6 +135,26 @@ def test_a_forecast_has_its_moments_marked_and_said() -> None:
         "2026-03-12T00:00:00Z 86 %; after 3 days 95 %."
     )
     assert sum(one.get("class") == "mark" for one in drawing) == 3
+
+
+@pytest.mark.parametrize(
+    ("days", "unit"), [(10.0, "days"), (1.0, "hours"), (0.01, "minutes"), (1e-4, "seconds")]
+)
+def test_a_forecast_is_told_in_a_unit_that_fits(days: float, unit: str) -> None:
+    short = replace(curve(), t_s=curve().t_s * days / 3.0)
+    texts = ["".join(one.itertext()) for one in read(curves.drawn(short)) if one.tag == "text"]
+    assert f"{unit} since the last look" in texts
+    assert not any(text.startswith("0.0") for text in texts)
+
+
+def test_names_lie_on_the_lines_that_cross_them() -> None:
+    drawing = list(read(curves.drawn(curve())))
+    lines = [turn for turn, one in enumerate(drawing) if one.get("class") in ("mark", "line s1")]
+    names = [
+        turn for turn, one in enumerate(drawing) if "".join(one.itertext()).startswith(("last look", "next"))
+    ]
+    assert len(names) == 2
+    assert max(lines) < min(names)
 
 
 def test_what_is_later_than_the_curve_goes_is_not_read_off_its_end() -> None:

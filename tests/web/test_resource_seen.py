@@ -11,6 +11,7 @@ from tests.web.conftest import Served
 from tests.web.test_seen import sound
 
 from recrawl.checks.store.samples import completion, lease_of
+from recrawl.web.face.draw.timeline import LEFT, RIGHT, WIDTH
 
 pytestmark = needs_browser
 
@@ -49,7 +50,7 @@ def test_a_stretch_is_zoomed_into_by_dragging_and_by_keys(browser: Any, year: Se
         page.mouse.move(right, box["y"] + 60, steps=5)
         page.mouse.up()
         near = until_it_is_another(page, whole)
-        assert near == pytest.approx(0.1 * whole * 960 / (960 - 116 - 12), rel=0.05)
+        assert near == pytest.approx(0.1 * whole * WIDTH / (WIDTH - LEFT - RIGHT), rel=0.05)
         page.focus("[data-timeline]")
         page.keyboard.press("+")
         nearer = until_it_is_another(page, near)

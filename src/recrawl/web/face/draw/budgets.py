@@ -13,12 +13,18 @@ from recrawl.evaluate.report import axes
 from recrawl.evaluate.report.table import count
 
 WIDTH, HEIGHT = 640.0, 280.0
-_TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 58.0, 18.0
+_TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 58.0, 30.0
 _SHARES = frozenset({"freshness", "recall", "within"})
+_UNITS = (
+    ("days", "d", 1.0),
+    ("hours", "h", 1.0 / 24.0),
+    ("minutes", "min", 1.0 / 1_440.0),
+    ("seconds", "s", 1.0 / 86_400.0),
+)
 TITLES = {
     "freshness": "Copies that are up to date",
     "recall": "Changes told apart",
-    "delay_days_mean": "Days until a change is known, on average",
+    "delay_days_mean": "Time until a change is known, on average",
     "harmonic": "How far copies fall behind",
     "within": "Changes known in time",
 }
@@ -27,15 +33,28 @@ TITLES = {
 def written(name: str, value: float) -> str:
     """A figure of this measure, for people.
 
-    >>> written("freshness", 0.8312), written("delay_days_mean", 1.24)
-    ('83 %', '1.2 days')
+    >>> written("freshness", 0.8312), written("freshness", 0.998), written("freshness", 1.0)
+    ('83 %', '99.8 %', '100 %')
+    >>> written("delay_days_mean", 1.24), written("delay_days_mean", 0.0086)
+    ('1.2 days', '12 minutes')
     """
     if not isfinite(value):
         return "–"
     if name in _SHARES:
-        return f"{100.0 * value:.0f} %" if value < 0.995 else f"{100.0 * value:.1f} %"
-    figure = f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
-    return f"{figure} days" if name == "delay_days_mean" else figure
+        return f"{100.0 * value:.1f} %" if 0.995 <= value < 0.9995 else f"{100.0 * value:.0f} %"
+    if name == "delay_days_mean":
+        unit, _, size = _unit(value)
+        return f"{_figure(value / size)} {unit}"
+    return _figure(value)
+
+
+def _figure(value: float) -> str:
+    return f"{value:.0f}" if value >= 10.0 else f"{value:.2g}"
+
+
+def _unit(days: float) -> tuple[str, str, float]:
+    """In which so many days are told, the same in short, and how many days it has."""
+    return next((one for one in _UNITS if days >= one[2]), _UNITS[-1])
 
 
 def drawn(found: Foresight, name: str) -> Markup:
@@ -45,16 +64,19 @@ def drawn(found: Foresight, name: str) -> Markup:
         return Markup("")
     x = [log(one.made_per_day) for one in points]
     across = axes.Scale(x[0], max(x[-1], x[0] + 1e-9), _LEFT, WIDTH - _RIGHT)
-    top = 1.0 if name in _SHARES else max(one.measures[name].high for one in points) * 1.05
-    upward = axes.Scale(0.0, max(top, 1e-9), HEIGHT - _BOTTOM, _TOP)
+    most = 1.0 if name in _SHARES else max(max(one.measures[name].high for one in points), 1e-9)
+    _, unit, size = _unit(most) if name == "delay_days_mean" else ("", "", 1.0)
+    steps = [step * size for step in axes.steps(0.0, most / size, 5)]
+    top = steps[-1]
+    upward = axes.Scale(0.0, top, HEIGHT - _BOTTOM, _TOP)
     parts = []
-    for step in axes.steps(0.0, top, 5):
+    for step in steps:
         parts.append(
             Markup('<path class="grid" d="M{} {}H{}"/>').format(
                 f"{_LEFT:g}", f"{upward(step):.1f}", f"{WIDTH - _RIGHT:g}"
             )
         )
-        label = f"{100.0 * step:.0f} %" if name in _SHARES else axes.figure(step)
+        label = f"{100.0 * step:.0f} %" if name in _SHARES else f"{axes.figure(step / size)} {unit}".strip()
         parts.append(_text(label, _LEFT - 6.0, upward(step) + 4.0, "end"))
     parts += _budgets(points, x, across)
     parts.append(_text("visits a day", (_LEFT + WIDTH - _RIGHT) / 2.0, HEIGHT - 6.0, "middle"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 
 import numpy as np
@@ -16,17 +16,15 @@ from recrawl.schedule.reason import span
 
 WIDTH, HEIGHT, SIZE = 640.0, 300.0, 12.0
 _TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 62.0, 16.0
-_FEW_DAYS = 3.0  # up to here time is told in hours
+_FEW = 3.0  # of a unit: what is shorter is told in a smaller one
+_SHORT = (("hours", 24.0), ("minutes", 1_440.0), ("seconds", 86_400.0))  # so many are a day
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def drawn(curve: Curve) -> Markup:
     """With the last look, now and the planned visit marked on it."""
     longest = float(curve.t_s[-1]) / DAY_S
-    unit, places, written = axes.days(longest)
-    if longest < _FEW_DAYS:
-        places = [hours / 24.0 for hours in axes.steps(0.0, 24.0 * longest, 6) if hours <= 24.0 * longest]
-        unit, written = "hours", lambda at: axes.figure(round(24.0 * at, 6))
+    unit, places, written = _axis(longest)
     across = axes.Scale(0.0, longest, _LEFT, WIDTH - _RIGHT)
     upward = axes.Scale(0.0, 1.0, HEIGHT - _BOTTOM, _TOP)
     known = isfinite(curve.since_at)
@@ -42,6 +40,15 @@ def drawn(curve: Curve) -> Markup:
     return Markup('<svg class="curve" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
         f"{WIDTH:g}", f"{HEIGHT:g}", words(curve), Markup("").join(parts)
     )
+
+
+def _axis(longest: float) -> tuple[str, list[float], Callable[[float], str]]:
+    """The unit of time, round places on the axis (in days), and how they are written."""
+    if longest >= _FEW:
+        return axes.days(longest)
+    unit, size = next((one for one in _SHORT if one[1] * longest >= _FEW), _SHORT[-1])
+    places = [at / size for at in axes.steps(0.0, size * longest, 6) if at <= size * longest]
+    return unit, places, lambda at: axes.figure(round(size * at, 6))
 
 
 def words(curve: Curve) -> str:
@@ -62,14 +69,14 @@ def _share(curve: Curve, t_s: float) -> str:
 
 
 def _marks(curve: Curve, across: axes.Scale) -> Sequence[Markup]:
-    """A dashed line for each moment, its name beside it, one below the other."""
-    found = []
+    """A dashed line for each moment, its name beside it, one below the other; names lie on all lines."""
+    dashes, names = [], []
     for turn, (t_s, text) in enumerate(curve.marks()):
         x, y = across(t_s / DAY_S), _TOP + 14.0 + turn * (SIZE + 5.0)
         room = x + 6.0 + labels.width(text, SIZE) <= WIDTH - _RIGHT
-        found.append(_line("mark", f"M{x:.1f} {_TOP:g}V{HEIGHT - _BOTTOM:g}"))
-        found.append(_text(text, x + (6.0 if room else -6.0), y, "start" if room else "end"))
-    return found
+        dashes.append(_line("mark", f"M{x:.1f} {_TOP:g}V{HEIGHT - _BOTTOM:g}"))
+        names.append(_text(text, x + (6.0 if room else -6.0), y, "start" if room else "end"))
+    return dashes + names
 
 
 def _line(look: str, path: str) -> Markup:

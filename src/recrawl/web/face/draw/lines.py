@@ -21,6 +21,7 @@ _SHAPES = (
     "m0 -4l4 7h-8z",  # triangle
     "m0 -4l4 4l-4 4l-4 -4z",  # diamond
 )
+_MINUTES = (1, 5, 15, 60, 180, 360, 720)
 _LETTER = 9.5  # pixels at most: they are larger on a phone
 
 
@@ -151,9 +152,9 @@ def _table(drawn: Sequence[Line], at: Sequence[float], title: str, written: Call
 
 
 def moments(from_at: float, until_at: float, most: int = 7) -> list[float]:
-    """Round moments in a stretch of time: hours of a day, or days, at most so many."""
+    """Round moments in a stretch of time: minutes, hours of a day, or days, at most so many."""
     span_s = until_at - from_at
-    for step_s in (3_600.0, 10_800.0, 21_600.0, 43_200.0, *(n * DAY_S for n in (1, 2, 7, 14, 28, 91, 182))):
+    for step_s in (*(60.0 * n for n in _MINUTES), *(n * DAY_S for n in (1, 2, 7, 14, 28, 91, 182))):
         if span_s / step_s <= most:
             break
     else:
@@ -163,10 +164,12 @@ def moments(from_at: float, until_at: float, most: int = 7) -> list[float]:
 
 
 def short_moment(at: float, span_s: float) -> str:
-    """As short as can be: the day, or the day and the hour where the stretch is about a day.
+    """As short as can be: the day, the hour where the stretch is less than one, or both.
 
-    >>> short_moment(1_700_000_000.0, 1e6), short_moment(1_700_000_000.0, 80_000.0)
-    ('14 Nov', '14 Nov 22:13')
+    >>> [short_moment(1_700_000_000.0, span_s) for span_s in (1e6, 1e5, 1e4)]
+    ['14 Nov', '14 Nov 22:13', '22:13']
     """
     moment = datetime.fromtimestamp(at, UTC)
-    return f"{moment:%-d %b}" if span_s > 2 * DAY_S else f"{moment:%-d %b %H:%M}"
+    if span_s > 2 * DAY_S:
+        return f"{moment:%-d %b}"
+    return f"{moment:%H:%M}" if span_s < DAY_S else f"{moment:%-d %b %H:%M}"

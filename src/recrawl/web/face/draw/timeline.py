@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from math import inf
+from math import inf, isfinite
 
 from markupsafe import Markup
 
@@ -16,7 +16,7 @@ from recrawl.evaluate.report.axes import Scale
 from recrawl.model import DAY_S, HOUR_S, Changed, Changes, Visit
 
 WIDTH, HEIGHT = 960.0, 150.0
-LEFT, RIGHT = 116.0, 12.0
+LEFT, RIGHT = 116.0, 84.0  # on the right there is room for a name
 N_TITLED = 400  # visits that each have a title; of more, only their number is told
 _LANES = {"changed": 26.0, "unchanged": 60.0, "failed": 94.0}
 _NAMES = {"changed": "changed", "unchanged": "not changed", "failed": "told nothing"}
@@ -56,12 +56,7 @@ class Timeline:
 def drawn(line: Timeline) -> Markup:
     across = Scale(line.from_at, line.until_at, LEFT, WIDTH - RIGHT)
     parts = [*_frame(line, across), *_visits(line, across)]
-    for at, text in ((line.now, "now"), (line.due_at, "next visit")):
-        if line.from_at <= at <= line.until_at:
-            x = across(at)
-            anchor = "end" if x > WIDTH / 2.0 else "start"
-            parts.append(Markup('<path class="mark" d="M{} 8V{}"/>').format(f"{x:.1f}", f"{_BASE:g}"))
-            parts.append(_text(text, x + (-4.0 if anchor == "end" else 4.0), 10.0, anchor))
+    parts += _moments(line, across)
     return Markup(
         '<svg class="timeline" viewBox="0 0 {} {}" role="img" aria-label="{}" data-from="{}" data-until="{}" '
         'data-left="{}" data-right="{}">{}</svg>'
@@ -71,14 +66,29 @@ def drawn(line: Timeline) -> Markup:
     )
 
 
+def _moments(line: Timeline, across: Scale) -> Iterable[Markup]:
+    """Now and the next visit may be a hair apart: the name of the first stands before it, that of the second
+    behind it."""
+    named = sorted(
+        (at, text) for at, text in ((line.now, "now"), (line.due_at, "next visit")) if isfinite(at)
+    )
+    for turn, (at, text) in enumerate(named):
+        if line.from_at <= at <= line.until_at:
+            x = across(at)
+            yield Markup('<path class="mark" d="M{} 4V{}"/>').format(f"{x:.1f}", f"{_BASE:g}")
+            yield _text(text, *((x + 4.0, 12.0, "start") if turn else (x - 4.0, 12.0, "end")))
+
+
 def words(line: Timeline) -> str:
     """The drawing for those who do not see it."""
     kinds = [kind_of(visit) for visit in line.visits]
     n_changed = sum(lane_of(kind) == "changed" for kind in kinds)
     n_failed = kinds.count("failed")
     newest = "" if line.whole else "the newest "
+    visits = "1 visit" if len(kinds) == 1 else f"{len(kinds):,} visits"
+    until_at = max(min(line.until_at, line.now), line.from_at)  # what is drawn after now is planned
     return (
-        f"{newest}{len(kinds):,} visits from {iso(line.from_at)} to {iso(line.until_at)}: "
+        f"{newest}{visits} from {iso(line.from_at)} to {iso(until_at)}: "
         f"{n_changed:,} found a change, {n_failed:,} told nothing."
     )
 
@@ -153,9 +163,9 @@ def ticks(from_at: float, until_at: float) -> list[tuple[float, str]]:
         return _years(from_at, until_at, every)
     if length_s > 70.0 * DAY_S:
         return _months(from_at, until_at, 3 if length_s > 300.0 * DAY_S else 1)
-    for step_s, form in ((60.0, "%H:%M"), (900.0, "%H:%M"), (HOUR_S, "%H:%M"), (6 * HOUR_S, "%d %b %H:%M")):
+    for step_s in (60.0, 300.0, 900.0, HOUR_S, 6 * HOUR_S):
         if length_s <= _N_TICKS * step_s:
-            return _even(from_at, until_at, step_s, form)
+            return _even(from_at, until_at, step_s, "%H:%M" if step_s <= HOUR_S else "%d %b %H:%M")
     days = next(n for n in (1, 2, 7, 14) if length_s <= _N_TICKS * n * DAY_S or n == 14)
     return _even(from_at, until_at, days * DAY_S, "%d %b")
 

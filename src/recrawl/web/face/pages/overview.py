@@ -8,14 +8,13 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse
 
 from recrawl.app import overview
+from recrawl.app.quantity import short
 from recrawl.evaluate.card.words import compared
 from recrawl.model import DAY_S, HOUR_S
-from recrawl.schedule.reason import span
 from recrawl.web.face import asking
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.hour import hour as drawn_hour
 from recrawl.web.face.draw.lines import Line, lines
-from recrawl.web.face.shell import percent
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
@@ -63,7 +62,7 @@ async def progress(request: Request, desk: Asked) -> HTMLResponse:
                 [Line("this schedule", fresh), Line("uniform visits", [even.freshness] * len(at))],
                 at,
                 title="Freshness: the share of time that copies were up to date",
-                written=percent,
+                written=share,
                 least=None,
                 units=(0.01,),
             ),
@@ -91,5 +90,14 @@ async def most(request: Request, desk: Asked, days: Days = 7.0) -> HTMLResponse:
     return desk.page(request, "overview_most.html", block="part", changers=found, days=days)
 
 
+def share(value: float) -> str:
+    """Fine enough to tell figures on an axis apart.
+
+    >>> share(0.82), share(0.825)
+    ('82 %', '82.5 %')
+    """
+    return f"{100.0 * value:.4g} %"
+
+
 def _length(span_s: float) -> str:
-    return "0" if span_s == 0.0 else span(span_s)
+    return "0" if span_s == 0.0 else short(span_s)
