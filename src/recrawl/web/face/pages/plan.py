@@ -24,6 +24,14 @@ from recrawl.web.face.draw import budgets as drawing
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
 Word = Annotated[str, Query(max_length=200)]
+REPLAYED = {
+    "policy": "Policy",
+    "visits": "Visits",
+    "freshness": "Share of copies up to date",
+    "recall": "Share of changes told apart",
+    "delay days": "Days until a change is known",
+    "harmonic": drawing.TITLES["harmonic"],
+}
 POLICIES = ("uniform", "index", "week", "nutch", "changedetection", "miniflux")
 
 
@@ -151,5 +159,10 @@ async def replayed(
     )
     columns, rows = replayed_table(result)
     return desk.page(
-        request, "plan_replayed.html", block="part", columns=columns, rows=rows, notes=result.notes
+        request,
+        "plan_replayed.html",
+        block="part",
+        columns=[REPLAYED[name] for name in columns],
+        rows=rows,
+        notes=result.notes,
     )

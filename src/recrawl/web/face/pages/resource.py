@@ -32,7 +32,8 @@ Moment = Annotated[str, Query(max_length=40)]
 N_DRAWN = 2_000  # visits on the line
 N_LISTED = 25  # visits under it, and versions on a page
 N_GAPS = 40  # the line shows so many of them at first …
-SHORTEST_S, LONGEST_S = 7 * DAY_S, 365 * DAY_S  # … within these
+SHORTEST_S, LONGEST_S = 7 * DAY_S, 365 * DAY_S  # … within these, and not before it was known
+BEGINNING_S = 600.0  # the least that is shown of one that was just added
 LATEST_AT = 4_102_444_800.0  # the year 2100: no line of visits goes further
 ZONES = tuple(range(-12, 15))
 
@@ -88,7 +89,7 @@ def _next(found: Portrait, now: float) -> tuple[str, str]:
         return "never", "while it is paused"
     if not isfinite(due_at):
         return "never", "as planned now"
-    return (away(due_at, now), "") if due_at > now else ("due now", f"since {away(due_at, now)}")
+    return (away(due_at, now), "") if due_at > now else ("due now", f"planned for {away(due_at, now)}")
 
 
 @router.get("/resources/{number}/newer")
@@ -129,15 +130,15 @@ def _visits(house: House, number: int, now: float, from_at: float, until_at: flo
     due_at = standing.due_at if not resource.effective.paused else inf
     if until_at == inf:
         until_at = now
+    oldest = next(iter(house.store.history(number, limit=1)), None)
+    first_at = min(resource.added_at, oldest.at if oldest else inf)
     if from_at == -inf:
-        from_at = until_at - _length_s(standing)
+        from_at = max(until_at - _length_s(standing), _beginning(first_at, until_at))
     if not until_at > from_at:
         raise BadInputError("That time ends before it begins; swap the two.")
     if until_at == now and now < due_at <= now + 0.25 * (now - from_at):
         until_at = due_at + 0.02 * (due_at - from_at)
     _, found, more = visits_of(house.store, number, from_at=from_at, until_at=until_at + 1.0, limit=N_DRAWN)
-    oldest = next(iter(house.store.history(number, limit=1)), None)
-    first_at = min(resource.added_at, oldest.at if oldest else inf)
     line = Timeline(
         visits=found,
         changes=resource.effective.changes,
@@ -161,6 +162,11 @@ def _visits(house: House, number: int, now: float, from_at: float, until_at: flo
     }
 
 
+def _beginning(first_at: float, until_at: float) -> float:
+    """A little before the first moment, so that what happened then is not on the edge."""
+    return min(first_at - 0.02 * (until_at - first_at), until_at - BEGINNING_S)
+
+
 def _length_s(standing: Standing) -> float:
     gap_s = standing.gap_s if isfinite(standing.gap_s) else DAY_S
     return min(max(N_GAPS * gap_s, SHORTEST_S), LONGEST_S)
@@ -180,7 +186,7 @@ def zooms(from_at: float, until_at: float, now: float, first_at: float) -> list[
         ("week", "Week", now - 7 * DAY_S, now),
         ("month", "Month", now - 30 * DAY_S, now),
         ("year", "Year", now - 365 * DAY_S, now),
-        ("all", "All", min(first_at, now - DAY_S) - HOUR_S, now),
+        ("all", "All", _beginning(first_at, now), now),
     ]
     return [(key, name, iso(max(begin, 0.0)) or "", iso(end) or "") for key, name, begin, end in places]
 

@@ -65,8 +65,8 @@ def wanted_by(
             order=order,
             down=down == "1" if down else order in DOWN,
         )
-    except ValueError as problem:
-        raise BadInputError(f"There is no such list ({problem}); begin with the whole one.") from None
+    except ValueError:
+        raise BadInputError("There is no such kind, state or order; begin with the whole list.") from None
 
 
 def query(wanted: Wanted, **other: object) -> dict[str, object]:
@@ -139,10 +139,15 @@ def _sorted(wanted: Wanted, order: Order | None) -> tuple[str, str] | None:
 
 
 def _pages(found: rolls.Listed, there: Callable[..., str]) -> list[tuple[str, str]]:
-    """The first, the last, and those around this one."""
+    """The first, the last, and those around this one; an empty pair where some are left out."""
     near = {1, found.n_pages, *range(found.page - 2, found.page + 3)}
-    shown = sorted(number for number in near if 1 <= number <= found.n_pages)
-    return [(f"{number:,}", "" if number == found.page else there(page=number)) for number in shown]
+    links, before = [], 0
+    for number in sorted(number for number in near if 1 <= number <= found.n_pages):
+        if number > before + 1:
+            links.append(("", ""))
+        links.append((f"{number:,}", "" if number == found.page else there(page=number)))
+        before = number
+    return links
 
 
 def badges(line: Line) -> list[tuple[str, str]]:

@@ -30,6 +30,7 @@
       await wait(2000); // it is still being worked out
     }
   };
+  const asked = new WeakMap(); // what each part was last asked for: older answers come too late
   const put = (part, html) => {
     part.innerHTML = html;
     part.removeAttribute("aria-busy");
@@ -37,12 +38,15 @@
     part.dispatchEvent(new Event("part", { bubbles: true }));
   };
   const load = async (part) => {
+    const address = part.dataset.part;
+    asked.set(part, address);
     try {
-      const answer = await fetched(part.dataset.part);
+      const answer = await fetched(address);
       if (answer.status >= 500) throw new Error(answer.status);
-      put(part, await answer.text()); // a refusal says why
+      const html = await answer.text();
+      if (asked.get(part) === address) put(part, html); // a refusal says why
     } catch {
-      if (!part.hasAttribute("aria-busy")) return; // what is there is old, and better than nothing
+      if (asked.get(part) !== address || !part.hasAttribute("aria-busy")) return; // what is old is better than nothing
       part.removeAttribute("aria-busy");
       part.textContent = "This could not be worked out; load the page again.";
     }
@@ -54,10 +58,12 @@
 
   const swap = async (address, into, options) => {
     const part = document.querySelector(into);
+    const wanted = String(address);
     part.setAttribute("aria-busy", "true");
-    const answer = await fetched(address, options);
-    if (part.dataset.part) part.dataset.part = address; // what is looked at again is what is shown
-    put(part, await answer.text());
+    if (part.dataset.part) part.dataset.part = wanted; // what is looked at again is what is shown
+    asked.set(part, wanted);
+    const html = await (await fetched(wanted, options)).text();
+    if (asked.get(part) === wanted) put(part, html);
   };
   document.addEventListener("click", (event) => {
     const link = event.target.closest && event.target.closest("a[data-into]");
@@ -115,10 +121,23 @@
     for (const one of document.querySelectorAll(`input[name="${box.dataset.selects}"]`)) one.checked = box.checked;
   });
 
+  // From a refusal back to the form, with what was written in it.
+  const back = document.querySelector("[data-back]");
+  if (back && history.length > 1) {
+    back.hidden = false;
+    back.addEventListener("click", () => history.back());
+  }
+
   // Keys.
   const places = { o: "/", r: "/resources", c: "/changes", p: "/plan", h: "/hosts", e: "/health", n: "/notices" };
   const keys = document.getElementById("keys");
   let going = false;
+  const search = () => {
+    const field = document.querySelector("input[type=search]");
+    if (field) field.focus();
+    return field;
+  };
+  if (location.hash === "#search") search();
   const rows = () => [...document.querySelectorAll("[data-row] a[href]:first-of-type")];
   const step = (by) => {
     const all = rows();
@@ -132,11 +151,8 @@
     if (going && places[event.key]) {
       location.href = places[event.key];
     } else if (event.key === "/") {
-      const search = document.querySelector("input[type=search]");
-      if (search) {
-        search.focus();
-        event.preventDefault();
-      }
+      event.preventDefault();
+      if (!search()) location.href = "/resources#search";
     } else if (event.key === "?" && keys) {
       keys.showModal();
     } else if (event.key === "j") {

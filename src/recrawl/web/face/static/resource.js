@@ -16,11 +16,19 @@
     zoom(key);
   });
 
+  // Where the line is wider than the page, the newest visits are what is looked for.
+  const newest = () => {
+    const line = document.querySelector("[data-timeline]");
+    if (line) line.scrollLeft = line.scrollWidth;
+    return line;
+  };
+  newest();
+
   // What had the focus is another element after a zoom.
   document.addEventListener("part", (event) => {
-    if (event.target.id !== "visits" || document.activeElement !== document.body) return;
-    const line = event.target.querySelector("[data-timeline]");
-    if (line) line.focus({ preventScroll: true });
+    if (event.target.id !== "visits") return;
+    const line = newest();
+    if (line && document.activeElement === document.body) line.focus({ preventScroll: true });
   });
 
   let drag = null;
