@@ -6,11 +6,13 @@
     │   ├── BadQueryError
     │   ├── BadSettingError
     │   ├── NotWatchedError
-    │   ├── WatchedAlreadyError
+    │   ├── ConflictError      it does not go with how things stand, or one part of it with another
+    │   │   └── WatchedAlreadyError
     │   ├── BadBackupError     what is to be restored is not what was backed up
     │   └── UnknownPartError   no plug-in of that name is installed
     ├── StoreError             the store cannot be opened, read or written
     │   ├── NewerStoreError
+    │   ├── TooLongError       a question was broken off, so that others are answered
     │   └── UnsoundStoreError  what it holds is not what was put there
     ├── ArchiveError           the archive cannot be read or written
     │   ├── DamagedError       what the archive holds is not what was put there
@@ -52,7 +54,11 @@ class NotWatchedError(BadInputError):
     """This resource is not being watched; add it with `recrawl add URL`."""
 
 
-class WatchedAlreadyError(BadInputError):
+class ConflictError(BadInputError):
+    """This does not go with how things stand; look again, and change one of the two."""
+
+
+class WatchedAlreadyError(ConflictError):
     """This resource is being watched already; remove one of the two with `recrawl remove URL`."""
 
 
@@ -70,6 +76,10 @@ class StoreError(RecrawlError):
 
 class NewerStoreError(StoreError):
     """This store was written by a newer recrawl; upgrade recrawl, or choose another --home."""
+
+
+class TooLongError(StoreError):
+    """This takes too long to find out; ask for less at once."""
 
 
 class UnsoundStoreError(StoreError):

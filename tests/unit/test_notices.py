@@ -19,7 +19,7 @@ from recrawl.app.build import STORE_FILE, House, open_house
 from recrawl.app.dispatch import LOCK_FILE, LOOK_S, Dispatch
 from recrawl.app.notices import Notices
 from recrawl.app.watchlist import Choice
-from recrawl.errors import BadSettingError
+from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.model import NewResource, Scope, ScopeKind
 from recrawl.notify.recipient import Recipient
 
@@ -87,9 +87,17 @@ def test_without_apprise_webhooks_work_and_services_say_what_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
     added(house, "hook")
-    with pytest.raises(BadSettingError, match=r"pip install 'recrawl\[notify\]'"):
+    with pytest.raises(UnknownPartError, match=r"pip install 'recrawl\[notify\]'"):
         notices.add(house, notices.asked("chat"), Recipient(url="slack://a/b/c"))
     assert [row["name"] for row in notices.listed(house)] == ["hook"]
+
+
+@pytest.mark.parametrize(
+    "link", ["https://x/{url:>999999999}", "https://x/{url.__class__}", "https://x/{0}", "https://x/{", "x"]
+)
+def test_a_link_is_no_template(link: str) -> None:
+    with pytest.raises(BadInputError, match="--link"):
+        notices.asked("me", link=link)
 
 
 def came(here: Receiver, within_s: float) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from markdown import markdown  # type: ignore[import-untyped]
 
-from recrawl.errors import BadInputError, BadSettingError
+from recrawl.errors import BadInputError, BadSettingError, ConflictError
 from recrawl.notify.forms import Form, body, document
 from recrawl.notify.letter import MOST_CHARS, Item, Letter, subject
 from recrawl.notify.matching import Match, Side, checked, matched
@@ -223,7 +223,7 @@ def test_an_address_that_cannot_be_used_is_refused_and_not_quoted() -> None:
         with pytest.raises(BadSettingError) as refused:
             checked_recipient(Recipient(url=wrong))
         assert "t0psecret" not in str(refused.value)
-    with pytest.raises(BadSettingError, match="--sign"):
+    with pytest.raises(ConflictError, match="--sign"):
         checked_recipient(Recipient(url="slack://a/b/c", secret="0123456789abcdef"))
     kept = Recipient(
         url="https://ada:t0psecret@hooks.example/t0psecret?t=t0psecret", secret="t0psecrett0psecret"

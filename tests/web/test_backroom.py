@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,7 +15,8 @@ from typing import TypeVar
 import pytest
 
 from recrawl.app.build import House
-from recrawl.web.face.backroom import BackRoom, StillWorkingError
+from recrawl.errors import RecrawlError
+from recrawl.web.face.backroom import N_WAITING, BackRoom, StillWorkingError
 
 T = TypeVar("T")
 
@@ -88,6 +93,72 @@ def test_what_takes_too_long_is_gone_on_with(tmp_path: Path) -> None:
 
     assert with_room(tmp_path, ask) == "one"
     assert (tmp_path / "asked").read_text() == "x"
+
+
+def dies(house: House, times: int) -> str:
+    """The process is killed in the middle, so many times."""
+    with (house.home / "asked").open("a") as asked:
+        asked.write("x")
+    if len((house.home / "asked").read_text()) <= times:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "alive"
+
+
+def test_a_room_that_is_killed_is_opened_again_once(tmp_path: Path) -> None:
+    async def ask(room: BackRoom) -> list[str]:
+        found = [await room.ask(dies, 1, deadline_s=60.0)]
+        (tmp_path / "asked").write_text("")
+        with pytest.raises(RecrawlError, match="memory"):
+            await room.ask(dies, 2, deadline_s=60.0)
+        return [*found, await room.ask(said, 0.0, deadline_s=60.0)]
+
+    assert with_room(tmp_path, ask) == ["alive", "one"]
+
+
+def test_no_more_wait_than_can_be_answered(tmp_path: Path) -> None:
+    async def ask(room: BackRoom) -> str:
+        waiting = [asyncio.ensure_future(room.ask(said, 0.01 * n, deadline_s=60.0)) for n in range(N_WAITING)]
+        await asyncio.sleep(0)
+        with pytest.raises(StillWorkingError, match="Much else"):
+            await room.ask(said, 1.0)
+        await asyncio.gather(*waiting)
+        return await room.ask(said, 1.0, deadline_s=60.0)
+
+    assert with_room(tmp_path, ask) == "one"
+
+
+_SERVER = """
+import asyncio, pathlib, sys
+from recrawl.web.face.backroom import BackRoom
+from tests.web.test_backroom import number
+
+async def ask():
+    print(await BackRoom(pathlib.Path(sys.argv[1])).ask(number, deadline_s=60.0), flush=True)
+    await asyncio.sleep(600.0)
+
+if __name__ == "__main__":
+    asyncio.run(ask())
+"""
+
+
+def number(house: House) -> int:
+    return os.getpid()
+
+
+def test_nobody_thinks_on_for_a_server_that_was_killed(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(_SERVER)
+    place = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path)], stdout=subprocess.PIPE, text=True, env=place
+    ) as server:
+        assert server.stdout is not None
+        room = int(server.stdout.readline())
+        server.kill()
+    until = time.monotonic() + 20.0
+    while Path(f"/proc/{room}").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{room}").exists()
 
 
 def test_what_went_wrong_is_asked_again(tmp_path: Path) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -14,7 +18,7 @@ from tests.web import year as years
 from tests.web.conftest import Served
 
 from recrawl.app.tokens import May, Tokens
-from recrawl.web.face import live, sessions
+from recrawl.web.face import gate, live, sessions
 from recrawl.web.face.api import API
 from recrawl.web.face.app import API_PATH, create
 from recrawl.web.face.gate import POLICY, local_path
@@ -36,6 +40,15 @@ def routes(app: FastAPI) -> list[tuple[str, str]]:
     described = app.openapi()["paths"]
     assert {path for _, path in found} >= {re.sub(r"{[^}]*}", "1", path) for path in described}
     return sorted(found)
+
+
+@contextmanager
+def asking(served: Served, request: bytes) -> Iterator[socket.socket]:
+    """Exactly these bytes, which no client would send."""
+    host, port = served.base.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 10.0) as wire:
+        wire.sendall(request)
+        yield wire
 
 
 def test_every_route_is_closed_to_strangers(served: Served, tmp_path: Path) -> None:
@@ -87,6 +100,19 @@ def test_a_removed_token_opens_nothing_and_ends_its_sessions(served: Served) -> 
         assert program.get("/api").status_code == 401
 
 
+def test_sessions_are_a_tokens_own(served: Served) -> None:
+    """Another token of the same name does not bring them back, nor does another start of the server."""
+    first = served.tokens.add("laptop", May.WRITE, years.NOW)
+    with served.client("") as browser, served.client("") as starter:
+        assert browser.post("/enter", data={"token": first}).status_code == 303
+        assert starter.post("/enter", data={"token": served.token}).status_code == 303
+        served.tokens.remove("laptop")
+        served.tokens.add("laptop", May.WRITE, years.NOW)
+        served.tokens.begin("rc_another-start", years.NOW)
+        assert browser.get("/api").status_code == 401
+        assert starter.get("/api").status_code == 401
+
+
 def test_the_file_holds_no_token(served: Served) -> None:
     secret = served.tokens.add("laptop", May.WRITE, years.NOW)
     text = (served.home / "tokens.json").read_text()
@@ -106,6 +132,7 @@ def test_a_session_changes_something_only_with_its_word(served: Served) -> None:
         for headers in (
             {"Origin": "https://evil.example"},
             {"Origin": "null"},
+            {"Origin": "http://["},
             {"Sec-Fetch-Site": "cross-site"},
             {"Sec-Fetch-Site": "same-site"},
         ):
@@ -130,12 +157,13 @@ def test_entering_leads_to_a_path_of_ours(served: Served) -> None:
             assert "samesite=lax" in cookie
 
 
-@pytest.mark.parametrize("name", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "a b", ""])
+@pytest.mark.parametrize(
+    "name", ["evil.example", "127.0.0.1.evil.example", "10.0.0.1", "a b", "", "[:::]", "[1.2]", "x@localhost"]
+)
 def test_it_answers_to_its_own_names_alone(served: Served, name: str) -> None:
-    host, port = served.base.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), 10.0) as wire:
-        said = f"Host: {name}\r\n" if name else ""
-        wire.sendall(f"GET /api HTTP/1.0\r\n{said}Authorization: Bearer {served.token}\r\n\r\n".encode())
+    said = f"Host: {name}\r\n" if name else ""
+    request = f"GET /api HTTP/1.0\r\n{said}Authorization: Bearer {served.token}\r\n\r\n"
+    with asking(served, request.encode()) as wire:
         assert wire.recv(1000).split(b" ")[1] in (b"421", b"400")
 
 
@@ -160,10 +188,115 @@ def test_too_large_a_body_is_refused_before_it_is_read(served: Served) -> None:
         assert client.post("/api/v1/resources", content=pieces).status_code == 413
 
 
+def test_of_strangers_nothing_is_read_but_a_token(served: Served) -> None:
+    """Whoever may not change anything is told so before a byte of what they send was waited for."""
+    reader = served.tokens.add("reader", May.READ, years.NOW)
+    for secret, path, status in (
+        ("rc_wrong", "/api/v1/resources", b"401"),
+        (reader, "/api/v1/resources", b"403"),
+        ("", "/enter", b"413"),
+    ):
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {secret}\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000000\r\n\r\n"
+        )
+        with asking(served, head.encode()) as wire:
+            assert wire.recv(1000).split(b" ")[1] == status, path
+
+
+def test_a_body_that_never_ends_is_not_waited_for(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "BODY_S", 0.3)
+    head = (
+        f"POST /api/v1/resources HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\n"
+        "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    )
+    with asking(served, head.encode()) as wire:
+        assert wire.recv(1000).split(b" ")[1] == b"408"
+
+
+def test_a_cookie_costs_no_more_than_its_length(served: Served) -> None:
+    """Quoted backslashes are bait for readers that look at all that follows, once for each."""
+    for bait in ('x="' + "\\a" * 30_000 + '"', "recrawl=" + "." * 60_000, ";" * 60_000):
+        with served.client("") as stranger:
+            begun = time.perf_counter()
+            assert stranger.get("/", headers={"Cookie": bait}).status_code == 401
+            assert time.perf_counter() - begun < 2.0
+
+
+def test_a_form_that_cannot_be_read_is_refused(served: Served) -> None:
+    wrong = {"Content-Type": "multipart/form-data; boundary=x"}
+    with served.client("") as browser:
+        assert browser.post("/enter", content=b"--y\r\n\r\n", headers=wrong).status_code == 401
+        assert browser.post("/enter", data={"token": served.token}).status_code == 303
+        assert browser.post("/leave", content=b"--y\r\n\r\n", headers=wrong).status_code == 403
+
+
+AROUND = (
+    "//",
+    "//changes.atom",
+    "/changes.atom/",
+    "/./resources",
+    "/%2e%2e/tokens.json",
+    "/static/../gate.py",
+    "/static/%2e%2e/gate.py",
+    "/static/..%2fgate.py",
+    "/static/%2e%2e%2f%2e%2e%2fgate.py",
+    "/static//etc/passwd",
+    "/static/face.js%00.css",
+    "/api/v1/../../tokens.json",
+)
+
+
+def test_no_path_leads_around(served: Served) -> None:
+    feed = served.tokens.add("feeds", May.FEED, years.NOW)
+    for path in AROUND:
+        for secret, status in ((served.token, b"404"), (feed, b"403"), ("", b"401")):
+            said = f"Authorization: Bearer {secret}\r\n" if secret else ""
+            with asking(served, f"GET {path} HTTP/1.0\r\nHost: localhost\r\n{said}\r\n".encode()) as wire:
+                assert wire.recv(1000).split(b" ")[1] == status, (path, secret)
+
+
+def test_no_other_word_stands_for_a_method(served: Served) -> None:
+    reader = served.tokens.add("reader", May.READ, years.NOW)
+    with served.client(reader) as client:
+        for name in ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"):
+            answer = client.get("/api/v1/budget", headers={name: "PUT"})
+            assert answer.status_code == 200
+            assert client.post("/api/v1/budget", headers={name: "GET"}).status_code == 403
+        assert client.post("/api/v1/budget?_method=GET", data={"_method": "GET"}).status_code == 403
+
+
+def test_what_breaks_inside_is_sealed_too(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    tokens.begin("rc_t", years.NOW)
+    app = create(tmp_path, tokens)
+
+    @app.get("/breaks")
+    @app.get("/api/v1/breaks")
+    def breaks() -> None:
+        raise ValueError("with something of ours")
+
+    async def asked() -> list[httpx.Response]:
+        transport, token = httpx.ASGITransport(app), {"Authorization": "Bearer rc_t"}
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", headers=token
+        ) as client:
+            return [await client.get(path) for path in ("/breaks", "/api/v1/breaks")]
+
+    page, row = asyncio.run(asked())
+    app.state.desk.close()
+    for answer in (page, row):
+        assert answer.status_code == 500
+        assert "something of ours" not in answer.text
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert set(row.json()) == {"error"}
+
+
 def test_sessions_end(tmp_path: Path) -> None:
     key = b"k" * 32
-    cookie = sessions.opened("ada \N{SNOWMAN}", key, 1000.0)
-    assert sessions.holder(cookie, key, 1000.0) == "ada \N{SNOWMAN}"
+    cookie = sessions.opened("d1ge57", key, 1000.0)
+    assert sessions.holder(cookie, key, 1000.0) == "d1ge57"
     assert sessions.holder(cookie, key, 1000.0 + sessions.LASTS_S + 2.0) is None
     assert sessions.holder(cookie, b"x" * 32, 1000.0) is None
     assert sessions.holder(cookie[:-1] + ("A" if cookie[-1] != "A" else "B"), key, 1000.0) is None

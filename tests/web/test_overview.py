@@ -52,7 +52,7 @@ def asked(client: httpx.Client, path: str, **headers: str) -> httpx.Response:
     """What is still being worked out is asked for again, as a page does."""
     for _ in range(60):
         answer = client.get(path, headers=headers)
-        if answer.status_code != 503:
+        if answer.status_code not in (202, 503):
             break
         time.sleep(0.5)
     return answer

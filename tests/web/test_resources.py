@@ -20,7 +20,7 @@ def asked(client: httpx.Client, path: str, **query: Any) -> httpx.Response:
     """As scripts and programs do: again, while it is being worked out."""
     for _ in range(60):
         answer = client.get(path, params=query, headers={"X-Part": "1"})
-        if answer.status_code != 503:
+        if answer.status_code not in (202, 503):
             break
         time.sleep(1.0)
     assert answer.status_code == 200, answer.text
@@ -131,7 +131,7 @@ def test_what_is_done_to_several_shows_at_once(year_copy: Served) -> None:
             {"do": "burn"},
         ):
             answer = client.post("/resources/several", data={"one": ["5"], **wrong})
-            assert answer.status_code == 400, wrong
+            assert answer.status_code in (400, 409), wrong
         assert client.post("/resources/several", data={"do": "pause"}).status_code == 400
 
 

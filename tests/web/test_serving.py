@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+import socket
 import statistics
 import time
 
+import pytest
 from tests.web.conftest import Served
+
+from recrawl.web.face import serving
+
+
+def test_who_never_ends_asking_is_hung_up_on(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "HEAD_S", 0.4)
+    host, port = served.base.removeprefix("http://").split(":")
+    for said in (b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET /"):
+        with socket.create_connection((host, int(port)), 10.0) as wire:
+            wire.sendall(said)
+            heard = b""
+            while piece := wire.recv(65536):
+                heard += piece
+            assert heard.count(b"HTTP/1.1 401") == (1 if said.endswith(b"GET /") else 0)
 
 
 def test_answers_are_sent_at_once(served: Served) -> None:

@@ -10,7 +10,7 @@ from recrawl.app.lens import idle
 from recrawl.app.names import checked_tags
 from recrawl.app.portrait import numbered
 from recrawl.app.watchlist import Choice
-from recrawl.errors import BadInputError, NotWatchedError
+from recrawl.errors import BadInputError, ConflictError, NotWatchedError
 from recrawl.model import Manner, Resource, Settings
 
 _LENS = ("include", "ignore", "keys", "main", "mask")
@@ -50,12 +50,12 @@ def focused(house: House, number: int, manner: Manner | None) -> tuple[Resource,
 def moved(house: House, number: int) -> moves.Moved:
     resource, standing, _ = numbered(house.store, number)
     if not standing.has_moved or standing.moved_to == resource.url:
-        raise BadInputError(f"{resource.url} has not moved; load its page again.")
+        raise ConflictError(f"{resource.url} has not moved; load its page again.")
     offer = [(resource, standing)]
     follow = notices.notices(house).moved
     (done,) = moves.applied(house.store, house.secrets, offer, house.clock.now(), follow=follow)
     if done.refused:
-        raise BadInputError(done.refused)
+        raise ConflictError(done.refused)
     return done
 
 

@@ -14,7 +14,7 @@ from recrawl.app.policies import policy_of
 from recrawl.app.quantity import visits_per_day
 from recrawl.app.rows import Row
 from recrawl.app.untold import N_EACH, doubts_of
-from recrawl.errors import BadInputError
+from recrawl.errors import BadInputError, ConflictError
 from recrawl.evaluate.budgets.curve import MEASURES, Bought, Moved, Needed, grid
 from recrawl.evaluate.budgets.outlook import OF_GOAL
 from recrawl.evaluate.budgets.sureness import BURST
@@ -129,7 +129,7 @@ def foreseen(
     batch = batch.pick(~out)
     n_told = int((batch.n_informative > 1).sum())
     if n_told < min(FEWEST_TOLD, max(len(batch), 1)):
-        raise BadInputError(
+        raise ConflictError(
             f"Of {len(out):,} resources {n_told:,} were looked at twice; a plan rests on what visits have "
             "told, so let `recrawl run` visit them for a while."
         )
@@ -151,7 +151,7 @@ def foreseen(
         notes.append(f"Of what is paid for {lost:.0f} % tells nothing: failed visits, second looks.")
     most = found.most_per_day
     if not most > found.least_per_day * 1.001:
-        raise BadInputError(
+        raise ConflictError(
             f"The policy {rule} makes as many visits at any price, so there is no budget to plan; "
             "use policy index, or gaps that leave it room."
         )

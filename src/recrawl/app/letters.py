@@ -101,7 +101,8 @@ def _item(house: House, notice: Notice, group: Sequence[News], *, shown: bool) -
     visits = list(house.store.visits(resource.id, _N_READ))
     if news.what is What.SILENT:
         _, words = behind(resource, standing, visits)
-        return Item(news=news, words=words, link=_linked(notice, news.url, standing.version))
+        link = _linked(notice, news.url, standing.version.seq if standing.version else None)
+        return Item(news=news, words=words, link=link)
     came_then = came(house, resource, standing, last.at, first.at)
     words = next((visit.evidence for visit in visits if visit.at == news.at), "")
     after, before = came_then.after, came_then.before
@@ -114,12 +115,12 @@ def _item(house: House, notice: Notice, group: Sequence[News], *, shown: bool) -
         n_lines=len(came_then.lines),
         version=after.seq if after else None,
         before=before.seq if before else None,
-        link=_linked(notice, news.url, after),
+        link=_linked(notice, news.url, after.seq if after else None),
     )
 
 
-def _linked(notice: Notice, url: str, version: Version | None) -> str:
-    return notice.link.format(url=quote(url, safe=""), version=version.seq if version else "")
+def _linked(notice: Notice, url: str, seq: int | None) -> str:
+    return notice.link.replace("{url}", quote(url, safe="")).replace("{version}", f"{seq or ''}")
 
 
 def _title(house: House, version: Version | None) -> str:
@@ -162,6 +163,6 @@ def sample(notice: Notice, now: float) -> Letter:
         n_lines=2,
         version=2,
         before=1,
-        link=notice.link.format(url=quote(news.url, safe=""), version=2),
+        link=_linked(notice, news.url, 2),
     )
     return Letter(id=f"test-{int(now * 1_000)}", notice=notice.name, made_at=now, items=(item,))

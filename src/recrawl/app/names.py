@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
@@ -11,11 +12,19 @@ from recrawl.model import Resource
 from recrawl.urls import canonical_file, file_host, host_key, is_file_url
 
 N_SHOWN = 8  # of those that someone may have meant
+# What is not seen, or turns round what stands beside it: controls, formats, and all spaces but the plain one.
+_UNSEEN = (
+    "\\x00-\\x1f\\x7f-\\xa0\\xad\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2\u1680\u180e\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff0-\ufffb\ufffe-\uffff\U000110bd\U000110cd\U00013430-\U0001345f"
+    "\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+)
+TAG = f"^ *[^ {_UNSEEN}][^{_UNSEEN}]*$"  # as the API describes one: the same in every language of patterns
+_TAG = re.compile(TAG[1:-1])
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     given = tuple(tags)
-    if any(not tag.strip() or not tag.isprintable() for tag in given):
+    if not all(map(_TAG.fullmatch, given)):
         raise BadInputError("A tag must have a name that can be read; write it as --tag news.")
     return given
 

@@ -18,7 +18,7 @@ from recrawl.app.outbox import delivery_rows, kept_state, started
 from recrawl.app.quantity import iso, seconds
 from recrawl.app.rows import Row
 from recrawl.app.watchlist import Choice
-from recrawl.errors import BadInputError, BadSettingError
+from recrawl.errors import BadInputError, BadSettingError, ConflictError, NotWatchedError, UnknownPartError
 from recrawl.model import GLOBAL, HOUR_S, Scope, ScopeKind
 from recrawl.notify import matching
 from recrawl.notify.box import box_for
@@ -61,7 +61,7 @@ def asked(
     if side not in list(Side):
         raise BadInputError(f"{side!r} is no side of a change; choose one of: {', '.join(Side)}.")
     if daily and every:
-        raise BadInputError("--daily and --every are two ways to gather news; choose one.")
+        raise ConflictError("--daily and --every are two ways to gather news; choose one.")
     every_s = seconds(every) if every else 0.0
     if every and not 60.0 <= every_s <= 31 * 24 * HOUR_S:
         raise BadInputError("News is gathered for a minute at least and a month at most; write --every 6h.")
@@ -88,12 +88,11 @@ def asked(
 
 
 def _link(text: str) -> str:
-    """With {url} and {version} in it, as the web face has its pages."""
-    try:
-        shown = text.format(url="", version="")
-    except (KeyError, ValueError, IndexError, AttributeError):
-        raise BadInputError("--link may have {url} and {version} in it and no other braces.") from None
-    if text and not shown.startswith(("https://", "http://")):
+    """With {url} and {version} in it, as the web face has its pages. These words and no others: a template
+    language would do more for whoever writes one than fill in an address."""
+    if set("{}") & set(text.replace("{url}", "").replace("{version}", "")):
+        raise BadInputError("--link may have {url} and {version} in it and no other braces.")
+    if text and not text.startswith(("https://", "http://")):
         raise BadInputError("--link must lead to the web; begin it with https:// or http://.")
     return text
 
@@ -153,7 +152,7 @@ def add(house: House, notice: Notice, recipient: Recipient, *, replacing: bool =
     """News from now on is told. One of the same name gives way if it is said so, with what waits for it."""
     kept = notices(house)
     if notice.name in kept.all() and not replacing:
-        raise BadSettingError(
+        raise ConflictError(
             f"There is a notice {notice.name} already; remove it first with "
             f"`recrawl notify remove {notice.name}`, or choose another name."
         )
@@ -163,7 +162,7 @@ def add(house: House, notice: Notice, recipient: Recipient, *, replacing: bool =
 
         services.needed()
         if not services.known(recipient):
-            raise BadSettingError(
+            raise UnknownPartError(
                 f"Apprise does not know what to do with this {recipient.scheme} address; see its "
                 "documentation for how it is written."
             )
@@ -219,20 +218,26 @@ def log(house: House, limit: int = 50) -> list[Row]:
     return delivery_rows(house.store)[::-1][:limit]
 
 
-async def test(house: House, name: str) -> Sent:
+def test(house: House, name: str) -> Sent:
     """Send a sample now, whatever the hour. It counts for nothing."""
+    import asyncio
+
     from recrawl.app.letters import sample
     from recrawl.live.sending import Sender
 
     found = notices(house).all().get(name)
     if found is None:
-        raise BadInputError(f"There is no notice {name}; see `recrawl notify list`.")
+        raise NotWatchedError(f"There is no notice {name}; see `recrawl notify list`.")
     notice, recipient = found
-    sender = Sender(user_agent=house.config.fetching.user_agent, now=house.clock.now)
-    try:
-        return await sender.send(recipient, sample(notice, house.clock.now()))
-    finally:
-        await sender.aclose()
+
+    async def sent() -> Sent:
+        sender = Sender(user_agent=house.config.fetching.user_agent, now=house.clock.now)
+        try:
+            return await sender.send(recipient, sample(notice, house.clock.now()))
+        finally:
+            await sender.aclose()
+
+    return asyncio.run(sent())
 
 
 # -- the file --------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from math import inf
 from recrawl.app.build import House
 from recrawl.app.foresight import Foresight, budgets_of, foreseen, share_of
 from recrawl.app.quantity import seconds, visits_per_day
-from recrawl.errors import BadInputError
+from recrawl.errors import BadInputError, ConflictError
 from recrawl.evaluate.ask import named
 from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
 from recrawl.evaluate.own.backtest import Wanted, backtest
@@ -25,7 +25,7 @@ def plan(house: House, budgets: str = "", goal: str = "", within: str = "", shar
     if within_s is not None and within_s <= 0.0:
         raise BadInputError("Nothing is known within no time; say how soon, such as 2h.")
     if share and within_s is None:
-        raise BadInputError("A share is of changes known in time; say within what time, such as 2h.")
+        raise ConflictError("A share is of changes known in time; say within what time, such as 2h.")
     return foreseen(
         house,
         budgets=budgets_of(budgets) if budgets else (),

@@ -6,7 +6,7 @@ from inspect import signature
 
 from recrawl.app.registry import part
 from recrawl.contracts import Policy
-from recrawl.errors import BadSettingError
+from recrawl.errors import ConflictError
 from recrawl.schedule.jitter import SHARE
 
 
@@ -20,6 +20,6 @@ def policy_of(name: str, goal: str, *, asked: bool) -> tuple[Policy, str]:
         policy = make(goal=part("goals", goal)(), **({"jitter": SHARE} if "jitter" in known else {}))
         return policy, f"{name}:{goal}"
     if asked:
-        raise BadSettingError(f"The policy {name!r} knows no goal; leave --goal out, or use policy index.")
+        raise ConflictError(f"The policy {name!r} knows no goal; leave --goal out, or use policy index.")
     policy = make()
     return policy, name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from recrawl.app.quantity import seconds
-from recrawl.errors import BadSettingError
+from recrawl.errors import BadSettingError, ConflictError
 from recrawl.model import Changes, Kind, Manner, Settings
 
 LEAST_BYTES, MOST_BYTES = 1024, 2**30  # of a body: less is hardly a page, more is not read
@@ -33,7 +33,7 @@ def settings(
     if any(gap_s is not None and gap_s <= 0.0 for gap_s in (min_gap_s, max_gap_s)):
         raise BadSettingError("A gap must be longer than nothing; write it as 30m, 6h or 2d.")
     if min_gap_s is not None and max_gap_s is not None and min_gap_s > max_gap_s:
-        raise BadSettingError(
+        raise ConflictError(
             f"The smallest gap, {min_gap}, is longer than the largest, {max_gap}; swap or change them."
         )
     return Settings(
@@ -83,7 +83,7 @@ def manner(
     for selector in ignore or ():
         checked(selector, ignoring=True)
     if not all(column.strip() and column.isprintable() for column in keys or ()):
-        raise BadSettingError("A key (--keys) is a column by its name in the table's first row; give that.")
+        raise BadSettingError("A key (--keys) is a column of the table's first row; give its name.")
     said = Manner(
         render=render,
         insecure=insecure,

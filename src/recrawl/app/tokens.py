@@ -91,16 +91,14 @@ class Tokens:
         """Whose secret this is; all are compared, so that how long it takes tells nothing."""
         given = _digest(secret)
         found = None
-        for token in (*self._now().tokens, self._start):
+        for token in self._all():
             if compare_digest(given, token.digest):
                 found = token
         return found
 
-    def named(self, name: str) -> Token | None:
-        """Who had a session under this name, if it still stands."""
-        if name == AT_START:
-            return replace(self._start)
-        return next((token for token in self._now().tokens if token.name == name), None)
+    def of_digest(self, digest: str) -> Token | None:
+        """Whose session it is, if the token still stands; that of the start ends with its process."""
+        return next((token for token in self._all() if token.digest == digest), None)
 
     def key(self) -> bytes:
         """What sessions are signed with; made when it is first needed."""
@@ -109,6 +107,9 @@ class Tokens:
                 if not kept.key:
                     self._put(replace(kept, key=secrets.token_hex(_N_BYTES)))
         return bytes.fromhex(self._now().key)
+
+    def _all(self) -> tuple[Token, ...]:
+        return (*self._now().tokens, self._start)
 
     def _now(self) -> _Kept:
         stamp = private.stamp(self._path)

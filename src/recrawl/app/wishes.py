@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 
 from recrawl.contracts import Store
-from recrawl.errors import BadInputError
+from recrawl.errors import ConflictError
 from recrawl.model import ASKED, Plans, Resource
 
 
@@ -15,7 +15,7 @@ def soon(store: Store, resource: Resource, now: float) -> None:
     """It is due now, in turn with all else that is, and stays so until somebody has looked: no pricing puts
     it off. Its gap stays what it was, since the visit after this one is planned from that."""
     if resource.effective.paused:
-        raise BadInputError(f"{resource.url} is paused, and so is not visited; resume it first.")
+        raise ConflictError(f"{resource.url} is paused, and so is not visited; resume it first.")
     standing, plan = store.standing(resource.id)
     store.replan(
         Plans(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from typing import Annotated
 
@@ -222,7 +221,7 @@ def sample(name: Name, home: options.Home = None, json: options.Json = False) ->
     from recrawl.app import notices
 
     with options.opened(home, reading=True) as house, terminal.working("Sending …"):
-        sent = asyncio.run(notices.test(house, name))
+        sent = notices.test(house, name)
     if json:
         terminal.say_json({"delivered": sent.delivered, "why": sent.why})
     else:

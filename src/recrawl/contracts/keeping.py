@@ -252,4 +252,8 @@ class Store(Listing, Stream, Protocol):
         """Note `value` if what is noted is still `expected`; all processes together see one order.
         The note `said` is the store's own: it changes whenever resources, tags or settings do."""
 
+    def until(self, over: Callable[[], bool]) -> AbstractContextManager[None]:
+        """What is only read within is broken off with `TooLongError` soon after `over()`; what is written is
+        written."""
+
     def close(self) -> None: ...

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from recrawl import __version__
-from recrawl.errors import BadSettingError
+from recrawl.errors import UnknownPartError
 from recrawl.notify.forms import Form, body
 from recrawl.notify.letter import Letter, subject
 from recrawl.notify.recipient import Recipient
@@ -39,7 +39,7 @@ def installed() -> bool:
 
 def needed() -> None:
     if not installed():
-        raise BadSettingError(
+        raise UnknownPartError(
             "Services other than webhooks are told through Apprise, which is not installed; "
             "run `pip install 'recrawl[notify]'`."
         )

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-from recrawl.errors import BadInputError
+from recrawl.errors import BadInputError, ConflictError, UnknownPartError
 
 _CLOCK = re.compile(r"([01]?[0-9]|2[0-3])(?::([0-5][0-9]))?", re.ASCII)
 _SPAN = re.compile(r"([0-9:]{1,5})-([0-9:]{1,5})", re.ASCII)
@@ -47,7 +47,7 @@ def hours(text: str) -> Hours:
         raise BadInputError(f"{text!r} are no hours; write them as 22:00-07:00.")
     asked = Hours(minute(found[1]), minute(found[2]))
     if asked.from_minute == asked.until_minute:
-        raise BadInputError(f"{text} would be always or never; write two different times.")
+        raise ConflictError(f"{text} would be always or never; write two different times.")
     return asked
 
 
@@ -60,7 +60,7 @@ def zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, LookupError):
-        raise BadInputError(
+        raise UnknownPartError(
             f"{name!r} is no time zone that is known here; write it as Europe/Vienna or UTC. Where even "
             "those are unknown, install the system's tzdata."
         ) from None

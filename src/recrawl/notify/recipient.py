@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from yarl import URL
 
-from recrawl.errors import BadSettingError
+from recrawl.errors import BadSettingError, ConflictError
 from recrawl.notify.signing import key_of
 
 MOST_CHARS = 4_000
@@ -53,6 +53,6 @@ def checked(recipient: Recipient) -> Recipient:
             raise BadSettingError(f"This is no address of a webhook; {_REMEDY}.")
     if recipient.secret:
         if not recipient.webhook:
-            raise BadSettingError("Only webhooks are signed; leave out --sign for a service.")
+            raise ConflictError("Only webhooks are signed; leave out --sign for a service.")
         key_of(recipient.secret)
     return recipient

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import islice
 from math import inf, isnan
@@ -237,6 +238,9 @@ class MemoryStore(
             return False
         self._facts[key] = value
         return True
+
+    def until(self, over: Callable[[], bool]) -> AbstractContextManager[None]:  # noqa: ARG002 - it is quick
+        return nullcontext()
 
     def close(self) -> None:
         """Nothing to close."""

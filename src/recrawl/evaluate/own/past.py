@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 
-from recrawl.errors import BadInputError
+from recrawl.errors import ConflictError
 from recrawl.learn.histories import STAMP_S
 from recrawl.model import DAY_S, Bools, Floats, Ints, Seen
 from recrawl.simulate.traces import Traces, Visits
@@ -144,8 +144,8 @@ def _ends(n_each: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(n_each)]).astype(np.int64)
 
 
-def _too_little(n_visits: int, n_changes: int, days: float) -> BadInputError:
-    return BadInputError(
+def _too_little(n_visits: int, n_changes: int, days: float) -> ConflictError:
+    return ConflictError(
         f"{n_visits:,} visits after first ones, with {n_changes:,} changes in {days:.1f} days, are too "
         f"little to replay; let `recrawl run` go on until there are {FEWEST_VISITS} visits, {FEWEST_CHANGES} "
         f"changes and {FEWEST_DAYS:g} days, or replay a corpus with `recrawl simulate`."

@@ -14,12 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from recrawl.errors import NewerStoreError, StoreError, UnsoundStoreError
+from recrawl.errors import NewerStoreError, StoreError, TooLongError, UnsoundStoreError
 from recrawl.remember.sqlite import sums
 
 APPLICATION_ID = 0x5243_524C  # "RCRL", in the file's header
 OLDEST_SQLITE = (3, 38)  # strict tables, JSON always there
 BUSY_S = 10.0
+_N_STEPS = 10_000  # of a statement between two questions whether it is over: below a millisecond
 PAGE = 1_000  # rows read at a time where a caller may take all of them
 _SQL = files("recrawl.remember") / "sql" / "sqlite"
 
@@ -97,6 +98,16 @@ class Database:
             if self._connection.in_transaction:
                 with self._trouble:
                     self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def until(self, over: Callable[[], bool]) -> Iterator[None]:
+        """Statements outside of `writing` are broken off once `over()`."""
+        connection = self._connection
+        connection.set_progress_handler(lambda: not connection.in_transaction and over(), _N_STEPS)
+        try:
+            yield
+        finally:
+            connection.set_progress_handler(None, 0)
 
     def close(self) -> None:
         self._connection.close()
@@ -192,6 +203,8 @@ class _Trouble:
     ) -> None:
         self._turn.release()
         if isinstance(problem, sqlite3.OperationalError):
+            if problem.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+                raise TooLongError from None
             raise StoreError(
                 f"{self._path} cannot be used ({problem}); check that its folder exists, is writable and "
                 "has room, and that no other program holds the file."

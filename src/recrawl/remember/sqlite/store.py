@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from math import inf
 
 from recrawl.model import Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
@@ -207,6 +208,9 @@ class SqliteStore(
                 return False
             self._db.run("put_fact", {"key": key, "value": value})
         return True
+
+    def until(self, over: Callable[[], bool]) -> AbstractContextManager[None]:
+        return self._db.until(over)
 
     def close(self) -> None:
         self._db.close()

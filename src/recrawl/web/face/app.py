@@ -17,7 +17,14 @@ from starlette.types import Scope
 
 from recrawl import __version__
 from recrawl.app.tokens import Tokens
-from recrawl.errors import BadInputError, BusyHostError, NotWatchedError, RecrawlError
+from recrawl.errors import (
+    BadInputError,
+    BusyHostError,
+    ConflictError,
+    NotWatchedError,
+    RecrawlError,
+    UnknownPartError,
+)
 from recrawl.live.clock import FastClock
 from recrawl.web.face import live
 from recrawl.web.face.api import API, PROBLEMS
@@ -59,6 +66,7 @@ def create(
         redoc_url=None,
         openapi_url=f"{API_PATH}/openapi.json",
         swagger_ui_oauth2_redirect_url=None,
+        redirect_slashes=False,  # it would lead to whatever name the request gave
     )
     app.state.desk = desk
     app.state.origin = origin
@@ -74,7 +82,6 @@ def create(
     app.add_exception_handler(RecrawlError, _trouble)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(Exception, _broken)
     app.add_middleware(
         Gate, tokens=tokens, now=desk.now, origin=origin, local=local, cookie=cookie, feeds=FEEDS
     )
@@ -119,10 +126,14 @@ def _answer(request: Request, status: int, text: str, **headers: str) -> Respons
 
 def _trouble(request: Request, problem: Exception) -> Response:
     match problem:
+        case StillWorkingError() if request.url.path.startswith("/api/"):
+            return JSONResponse({"working": str(problem)}, 202, {"Retry-After": "2"})
         case StillWorkingError():
             return _answer(request, 503, str(problem), **{"Retry-After": "2"})
         case NotWatchedError():
             return _answer(request, 404, str(problem))
+        case ConflictError() | UnknownPartError():
+            return _answer(request, 409, str(problem))
         case BadInputError():
             return _answer(request, 400, str(problem))
         case BusyHostError():
@@ -144,19 +155,18 @@ def _refused(request: Request, problem: Exception) -> Response:
 
 def _methods(request: Request) -> list[str]:
     """What the API's description has for this address; nothing for pages."""
-    found: set[str] = set()
-    for path, methods in request.app.openapi()["paths"].items():
-        if re.fullmatch(re.sub(r"\\{[^}]*\\}", "[^/]+", re.escape(path)), request.url.path):
-            found |= {method.upper() for method in methods}
-    return sorted(found)
+    described, here = request.app.openapi()["paths"], request.url.path
+    known = [here] if here in described else [path for path in described if _fits(path, here)]
+    return sorted({method.upper() for path in known for method in described[path]})
+
+
+def _fits(path: str, here: str) -> bool:
+    return re.fullmatch(re.sub(r"\\{[^}]*\\}", "[^/]+", re.escape(path)), here) is not None
 
 
 def _invalid(request: Request, problem: Exception) -> Response:
     """Named by where it stands; what was sent is not repeated."""
     found = problem.errors() if isinstance(problem, RequestValidationError) else []
-    said = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in found[:10])
+    named = [(".".join(map(str, one["loc"][1:])), one["msg"]) for one in found[:10]]
+    said = "; ".join(f"{place}: {words.removeprefix('Value error, ')}" for place, words in named)
     return _answer(request, 422, said or "That cannot be read.")
-
-
-def _broken(request: Request, problem: Exception) -> Response:  # noqa: ARG001 - it is in the log, not on the page
-    return _answer(request, 500, "Something is wrong on our side; the terminal of `recrawl serve` says what.")

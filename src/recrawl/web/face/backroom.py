@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import os
 import signal
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -28,6 +30,7 @@ from recrawl.web.face.rooms import Rooms
 T = TypeVar("T")
 Question = Callable[..., T]
 N_KEPT = 256  # answers
+N_WAITING = 16  # questions: whoever asked may be gone long before the last of more is answered
 
 _rooms: Rooms | None = None  # of this process, where it is a back room
 
@@ -62,6 +65,8 @@ class BackRoom:
         key = (question.__module__, question.__qualname__, *args)
         known = answer = self._answers.get(key)
         if answer is None or answer.until_s < stopwatch():
+            if sum(not one.future.done() for one in self._answers.values()) >= N_WAITING:
+                raise StillWorkingError("Much else is being worked out; ask again in a moment.")
             answer = self._answers[key] = _Answer(asyncio.ensure_future(self._asked(question, args)))
             if known is not None and stopwatch() < known.until_s + known.late_s:
                 answer.before = known.future
@@ -110,7 +115,7 @@ class BackRoom:
                     self._pool = None
                 pool.shutdown(wait=False)
                 if last:
-                    raise StillWorkingError(
+                    raise RecrawlError(
                         "The process that works this out was ended twice; is there enough memory?"
                     ) from None
         raise AssertionError
@@ -129,6 +134,15 @@ def _enter(home: Path, clock: FastClock | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     logging.disable(logging.INFO)
     _rooms = Rooms(home, clock)
+    threading.Thread(target=_orphaned, name="recrawl-orphan", daemon=True).start()
+
+
+def _orphaned() -> None:
+    """Nobody is left to be answered once the server was killed."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
 
 
 def _answer(question: Question[T], args: tuple[object, ...]) -> T:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from recrawl.app.build import House
-from recrawl.live.clock import FastClock, WallClock
+from recrawl.live.clock import FastClock, WallClock, stopwatch
 from recrawl.web.face.backroom import BackRoom
 from recrawl.web.face.gate import Guest, local_path
 from recrawl.web.face.intake import Intakes
@@ -23,7 +23,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SAID = "recrawl-said"  # the cookie that carries a message over a redirect
-N_THREADS = 4
+N_THREADS, N_SENDERS = 4, 2
+ASK_S = 5.0
 N_SAID = 300  # characters of a message that goes with a redirect
 MOST_ROWS = 1_000  # of any list
 
@@ -35,6 +36,7 @@ class Desk:
         self._clock = clock or WallClock()
         self._rooms = Rooms(home, self._clock)
         self._threads = ThreadPoolExecutor(N_THREADS, "recrawl-face")
+        self._senders = ThreadPoolExecutor(N_SENDERS, "recrawl-send")
         self._quick, self._long = BackRoom(home, clock), BackRoom(home, clock)
         self.shell = Shell(self._clock.now)
         self.intakes = Intakes(home, self._clock)
@@ -44,12 +46,25 @@ class Desk:
         return self._clock.now()
 
     async def ask(self, question: Callable[Concatenate[House, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """In a thread with a house of its own: for what takes milliseconds."""
+        """In a thread with a house of its own: for what takes milliseconds. Where finding out takes much
+        longer it is broken off, since there are few threads; what is changed is changed."""
+
+        def asked() -> T:
+            house, until_s = self._rooms.house(), stopwatch() + ASK_S
+            with house.store.until(lambda: stopwatch() > until_s):
+                return question(house, *args, **kwargs)
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, asked)
+
+    async def send(
+        self, question: Callable[Concatenate[House, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `ask`, for what waits for somebody else's server: it keeps no page waiting."""
 
         def asked() -> T:
             return question(self._rooms.house(), *args, **kwargs)
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, asked)
+        return await asyncio.get_running_loop().run_in_executor(self._senders, asked)
 
     async def slow(
         self,
@@ -97,6 +112,7 @@ class Desk:
         self._quick.close()
         self._long.close()
         self._threads.shutdown(cancel_futures=True)
+        self._senders.shutdown(cancel_futures=True)
         self._rooms.close()
 
 

@@ -7,14 +7,16 @@ scripts, frames and other origins out.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hmac import compare_digest
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,6 +27,9 @@ from recrawl.web.face import entrance, sessions
 from recrawl.web.replay import is_loopback
 
 MAX_BODY_BYTES = 1 << 20
+MAX_TOKEN_BYTES = 16 << 10  # with where to go on: all that is read of a stranger
+BODY_S = 30.0  # in which a body must have come
+_LOG = logging.getLogger("uvicorn.error")  # what the terminal shows
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _HOST = re.compile(r"[A-Za-z0-9._-]+(?::\d{1,5})?|\[[0-9A-Fa-f:.]+\](?::\d{1,5})?")
@@ -87,8 +92,12 @@ class Gate:
                 await self._app(scope, receive, send)
             return
 
+        begun = False
+
         async def sealed(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
+                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in _ALWAYS.items():
                     headers.setdefault(name, value)
@@ -98,41 +107,56 @@ class Gate:
             answer = await self._passed(scope, receive, sealed)
         except RecrawlError as problem:
             answer = _refusal(scope, 503, str(problem))
+        except Exception:
+            if begun:
+                raise
+            _LOG.exception("A request could not be answered.")
+            answer = _refusal(
+                scope, 500, "Something is wrong on our side; the terminal of `recrawl serve` says what."
+            )
         if answer is not None:
             await answer(scope, receive, sealed)
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> Response | None:
-        """None once it was answered inside; else why it was not let in."""
+        """None once it was answered inside; else why it was not let in. Of whom nothing is known, nothing is
+        read but a token."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not _HOST.fullmatch(host) or (self._local and not self._is_ours(host)):
             return _refusal(scope, 421, "This server does not answer to that name.")
-        body = None
-        if scope["method"] not in _SAFE:
-            body = await _body(receive, headers)
-            if body is None:
-                return _refusal(scope, 413, "That is too much at once; send at most 1 MiB.")
-            receive = _again(body)
-            if self._foreign(headers, host):
-                return _refusal(scope, 403, "That was sent by a page of another site.")
-        if scope["path"] == "/enter" and body is not None:
-            return await self._enter(scope, receive)
+        changing = scope["method"] not in _SAFE
+        if changing and self._foreign(headers, host):
+            return _refusal(scope, 403, "That was sent by a page of another site.")
+        if changing and scope["path"] == "/enter":
+            return await self._enter(scope, receive, headers)
         guest = self._guest(scope, headers)
         if guest is None:
             return _refusal(scope, 401, "Show a token to come in.")
         if guest.token.may is May.FEED and scope["path"] not in self._feeds:
             return _refusal(scope, 403, "This token opens feeds and nothing else.")
-        if body is not None:
-            refused = await self._unwanted(scope, receive, guest, headers)
-            if refused is not None:
-                return refused
+        if changing:
+            leaving = scope["path"] == "/leave"
+            if guest.token.may is not May.WRITE and not leaving:
+                return _refusal(
+                    scope, 403, "This token may look and not touch; come in with one that may write."
+                )
+            body = await _body(receive, headers, MAX_BODY_BYTES)
+            if not isinstance(body, bytes):
+                return _refusal(scope, *body)
+            if guest.word and not await _repeated(scope, body, headers, guest.word):
+                return _refusal(scope, 403, "This form was open for too long; load its page again.")
+            if leaving:
+                return self._left()
             receive = _again(body)
         scope.setdefault("state", {})["guest"] = guest
         await self._app(scope, receive, send)
         return None
 
     def _is_ours(self, host: str) -> bool:
-        name = urlsplit(f"//{host}").hostname or ""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:  # brackets without an address in them
+            return False
         if self._origin is not None and name == urlsplit(self._origin).hostname:
             return True
         return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
@@ -144,7 +168,7 @@ class Gate:
         origin = headers.get("origin")
         if origin is None:
             return False
-        return origin != self._origin if self._origin else urlsplit(origin).netloc.lower() != host.lower()
+        return origin != self._origin if self._origin else origin.partition("://")[2].lower() != host.lower()
 
     def _guest(self, scope: Scope, headers: Headers) -> Guest | None:
         said = headers.get("authorization")
@@ -161,40 +185,28 @@ class Gate:
         if cookie is None:
             return None
         key = self._tokens.key()
-        name = sessions.holder(cookie, key, self._now())
-        token = None if name is None else self._tokens.named(name)
+        digest = sessions.holder(cookie, key, self._now())
+        token = None if digest is None else self._tokens.of_digest(digest)
         return None if token is None else Guest(token=token, word=sessions.word(cookie, key))
 
-    async def _unwanted(
-        self, scope: Scope, receive: Receive, guest: Guest, headers: Headers
-    ) -> Response | None:
-        """Why this change is not made."""
-        if guest.word:
-            said = headers.get("x-csrf")
-            if said is None and headers.get("content-type", "").partition(";")[0].strip() in _FORMS:
-                async with Request(scope, receive).form() as form:
-                    field = form.get("csrf")
-                    said = field if isinstance(field, str) else None
-            if said is None or not compare_digest(said.encode(), guest.word.encode()):
-                return _refusal(scope, 403, "This form was open for too long; load its page again.")
-        if scope["path"] == "/leave":
-            gone = RedirectResponse("/", 303)
-            gone.delete_cookie(self._cookie)
-            return gone
-        if guest.token.may is not May.WRITE:
-            return _refusal(scope, 403, "This token may look and not touch; come in with one that may write.")
-        return None
+    def _left(self) -> Response:
+        gone = RedirectResponse("/", 303)
+        gone.delete_cookie(self._cookie)
+        return gone
 
-    async def _enter(self, scope: Scope, receive: Receive) -> Response:
-        async with Request(scope, receive).form() as form:
-            secret, wanted = (str(form.get(name, "")) for name in ("token", "next"))
+    async def _enter(self, scope: Scope, receive: Receive, headers: Headers) -> Response:
+        body = await _body(receive, headers, MAX_TOKEN_BYTES)
+        if not isinstance(body, bytes):
+            return _refusal(scope, *body)
+        form = parse_qs(body.decode("utf-8", "replace"))
+        secret, wanted = (form.get(name, [""])[0] for name in ("token", "next"))
         token = self._tokens.holder(secret.strip())
         if token is None or token.may is May.FEED:
             return _refusal(scope, 401, "That is not a token of this place.", wanted)
         answer = RedirectResponse(local_path(wanted), 303)
         answer.set_cookie(
             self._cookie,
-            sessions.opened(token.name, self._tokens.key(), self._now()),
+            sessions.opened(token.digest, self._tokens.key(), self._now()),
             max_age=int(sessions.LASTS_S),
             httponly=True,
             samesite="lax",
@@ -214,29 +226,48 @@ def local_path(wanted: str) -> str:
 
 
 def _cookie(headers: Headers, name: str) -> str | None:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return None
-    return None if found is None else found.value
+    """Ours are plain words. Python's own reader undoes quotes, and some releases take very long over them."""
+    for pair in headers.get("cookie", "").split(";"):
+        found, _, value = pair.strip().partition("=")
+        if found == name:
+            return value
+    return None
 
 
-async def _body(receive: Receive, headers: Headers) -> bytes | None:
-    """All of it; None where it is too large."""
-    if int(said if (said := headers.get("content-length", "0")).isdecimal() else 0) > MAX_BODY_BYTES:
-        return None
+async def _body(receive: Receive, headers: Headers, most: int) -> bytes | tuple[int, str]:
+    """All of it; or the status and the words it is refused with."""
+    too_much = (413, f"That is too much at once; send at most {most >> 10:,} KiB.")
+    if int(said if (said := headers.get("content-length", "0")).isdecimal() else 0) > most:
+        return too_much
     pieces: list[bytes] = []
     n = 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return b"".join(pieces)
-        pieces.append(message.get("body", b""))
-        n += len(pieces[-1])
-        if n > MAX_BODY_BYTES:
-            return None
-        if not message.get("more_body"):
-            return b"".join(pieces)
+    try:
+        async with asyncio.timeout(BODY_S):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":
+                    return b"".join(pieces)
+                pieces.append(message.get("body", b""))
+                n += len(pieces[-1])
+                if n > most:
+                    return too_much
+                if not message.get("more_body"):
+                    return b"".join(pieces)
+    except TimeoutError:
+        return 408, "That came too slowly; send it again."
+
+
+async def _repeated(scope: Scope, body: bytes, headers: Headers, word: str) -> bool:
+    """Whether a form says the word that its session was given."""
+    said = headers.get("x-csrf")
+    if said is None and headers.get("content-type", "").partition(";")[0].strip() in _FORMS:
+        try:
+            async with Request(scope, _again(body)).form() as form:
+                field = form.get("csrf")
+        except HTTPException:  # it cannot be read
+            return False
+        said = field if isinstance(field, str) else None
+    return said is not None and compare_digest(said.encode(), word.encode())
 
 
 def _again(body: bytes) -> Receive:

@@ -1,5 +1,5 @@
 """Houses to ask: one for each thread, since a store is used by one at a time; opened anew after the settings
-file has changed."""
+file has changed, or another store lies in the place of the one that was there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from recrawl.app import config as configuration
-from recrawl.app.build import House
+from recrawl.app.build import STORE_FILE, House
 from recrawl.app.private import stamp
 from recrawl.contracts import Clock
 from recrawl.live.clock import WallClock
@@ -23,7 +23,7 @@ class Rooms:
 
     def house(self) -> House:
         """This thread's own."""
-        said = stamp(self._home / configuration.FILE_NAME)
+        said = (stamp(self._home / configuration.FILE_NAME), _place(self._home / STORE_FILE))
         known: tuple[object, House] | None = getattr(self._local, "known", None)
         if known is not None and known[0] == said:
             return known[1]
@@ -45,3 +45,12 @@ class Rooms:
             for house in self._open:
                 house.close()
             self._open.clear()
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """What stays while a file is written to, and differs once another has its name."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

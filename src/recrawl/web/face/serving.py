@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from contextlib import AbstractContextManager
 from types import TracebackType
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from recrawl.errors import BadInputError
 
+HEAD_S = 20.0  # in which a request's head must have come; its body has a time of its own
 GRACE_S = 3  # for what is being answered when it is to end; streams of news would go on for ever
 
 
@@ -38,6 +41,8 @@ class Serving(AbstractContextManager["Serving"]):
         """Until Ctrl-C, or `stop` from another thread."""
         config = uvicorn.Config(
             app,
+            http=_Impatient,
+            ws="none",
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -56,3 +61,33 @@ class Serving(AbstractContextManager["Serving"]):
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._socket.close()
+
+
+class _Impatient(H11Protocol):
+    """Hangs up on whoever connects and asks for nothing, or never ends asking: thousands of them would leave
+    no connection to others."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._rest()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if bool(self.cycle) and not self.cycle.response_complete:
+            self._rest()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(HEAD_S, self.transport.close)
+
+    def _rest(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
 from hashlib import sha256
 
 from recrawl.model import DAY_S
@@ -13,14 +13,15 @@ LASTS_S = 7 * DAY_S
 _MAX = 400  # characters of a cookie that is worth reading
 
 
-def opened(name: str, key: bytes, now: float) -> str:
-    """A session of whoever has this token, as it stands in a cookie."""
-    said = f"{int(now + LASTS_S)}.{secrets.token_urlsafe(16)}.{_packed(name.encode())}"
+def opened(digest: str, key: bytes, now: float) -> str:
+    """A session of whoever has the token with this digest, as it stands in a cookie. It is the token's, not
+    its name's: another one of the same name opens nothing that was opened with this."""
+    said = f"{int(now + LASTS_S)}.{secrets.token_urlsafe(16)}.{digest}"
     return f"{said}.{_signed(said, key, b'session')}"
 
 
 def holder(cookie: str, key: bytes, now: float) -> str | None:
-    """The name of the token it was opened with; None: it is none of ours, or over."""
+    """The digest of the token it was opened with; None: it is none of ours, or over."""
     said, _, signature = cookie.rpartition(".")
     if (
         len(cookie) > _MAX
@@ -28,8 +29,8 @@ def holder(cookie: str, key: bytes, now: float) -> str | None:
         or not hmac.compare_digest(_signed(said, key, b"session"), signature)
     ):
         return None
-    until, _, name = said.split(".")
-    return None if int(until) < now else urlsafe_b64decode(name + "=" * (-len(name) % 4)).decode()
+    until, _, digest = said.split(".")
+    return None if int(until) < now else digest
 
 
 def word(cookie: str, key: bytes) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from math import inf
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel, Field
 from recrawl.app import stream
 from recrawl.app.rows import Row
 from recrawl.model import Kind, Sought, Which
+from recrawl.web.face.api.values import Moment, instant
 from recrawl.web.face.desk import Desk, desk_of
 
 router = APIRouter(tags=["changes"])
@@ -62,7 +62,7 @@ async def changes(
     text: Annotated[str | None, Query(max_length=500, description="Stands in the URL.")] = None,
     kind: Kind | None = None,
     since: Annotated[
-        datetime | None, Query(description="Found then or later; UTC where no zone is said.")
+        Moment | None, Query(description="Found then or later; UTC where no zone is said.")
     ] = None,
     older: Annotated[str, Query(pattern=stream.MARK, max_length=300)] = "",
     limit: Annotated[int, Query(ge=1, le=1_000)] = 100,
@@ -73,6 +73,6 @@ async def changes(
         host=host,
         text=text,
         kind=kind,
-        from_at=-inf if since is None else (since if since.tzinfo else since.replace(tzinfo=UTC)).timestamp(),
+        from_at=instant(since, -inf),
     )
     return (await desk.ask(stream.page, sought, older, limit)).document()

@@ -5,39 +5,58 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from recrawl.app import notices
-from recrawl.errors import NotWatchedError
-from recrawl.notify.notice import PER_HOUR
+from recrawl.app.watchlist import Choice
+from recrawl.errors import ConflictError, NotWatchedError
+from recrawl.notify.matching import MOST_CHARS as MOST_PATTERN
+from recrawl.notify.matching import Side
+from recrawl.notify.notice import PER_HOUR, On
 from recrawl.notify.recipient import MOST_CHARS, Recipient
+from recrawl.notify.signing import LEAST_BYTES
+from recrawl.urls import MAX_URL_BYTES
+from recrawl.web.face.api.values import Clock, Every, Hours, Spelt, Words, numeric
 from recrawl.web.face.desk import Desk, desk_of
-from recrawl.web.face.pages.notices import chosen, tested
 
 router = APIRouter(tags=["notices"])
 Asked = Annotated[Desk, Depends(desk_of)]
+Link = Annotated[
+    str,
+    Field(max_length=500),
+    Spelt(r"^https?://(?:[!-z|~]|\{url\}|\{version\})*$", "write it as https://face.example/?u={url}"),
+]
 Name = Annotated[str, Path(max_length=60)]
 
 
-class New(BaseModel):
-    """A notice to be added, as `recrawl notify add` has it."""
+class NewNotice(BaseModel):
+    """A notice to be added, as `recrawl notify add` has it; of everything, unless one of `tag`, `host` and
+    `url` says otherwise. Messages go to public addresses: only the command line can allow others."""
 
-    name: str = Field(max_length=60)
-    to: str = Field(max_length=MOST_CHARS, description="A webhook, or an address of Apprise's. Kept secret.")
-    which: str = Field("all", pattern="^(all|tag|host|url)$")
-    of: str = Field("", max_length=2_000, description="The tag, the host or the address.")
-    on: list[str] = Field([], max_length=20, description="change, significant, posts, gone, back, silent …")
-    match: list[str] = Field([], max_length=20)
-    pattern: str = Field("", max_length=500)
-    side: str = Field("either", max_length=10, description="added, removed or either")
-    quiet: str = Field("", max_length=20, description="Such as 22:00-07:00.")
-    daily: str = Field("", max_length=10, description="Such as 8 or 17:30.")
-    every: str = Field("", max_length=20, description="Such as 6h.")
-    zone: str = Field("UTC", max_length=60)
-    per_hour: int = PER_HOUR
-    link: str = Field("", max_length=500)
-    secret: str = Field("", max_length=500, description="To sign webhooks with.")
-    allow_private: bool = False
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(max_length=60), Spelt(r"^[\w.-]+$", "use letters, digits, dots and dashes")]
+    to: str = Field(
+        max_length=MOST_CHARS,
+        description="A webhook, or an address of Apprise's. Kept secret.",
+        json_schema_extra={"format": "uri"},
+    )
+    tag: Words | None = None
+    host: str | None = Field(None, max_length=253, json_schema_extra={"format": "hostname"})
+    url: str | None = Field(None, max_length=MAX_URL_BYTES, json_schema_extra={"format": "uri"})
+    on: list[On] = Field([], max_length=20, description="Empty: a change, gone and back.")
+    match: list[Words] = Field([], max_length=20, description="Words that came or went.")
+    pattern: str | None = Field(None, max_length=MOST_PATTERN, json_schema_extra={"format": "regex"})
+    side: Side = Side.EITHER
+    quiet: Hours | None = Field(None, description="Such as 22:00-07:00.")
+    daily: Clock | None = Field(None, description="Such as 8 or 17:30.")
+    every: Every | None = Field(None, description="Such as 6h; not with `daily`.")
+    zone: str = Field("UTC", max_length=60, description="Such as Europe/Vienna.")
+    per_hour: Annotated[int, Field(ge=1, le=1_000), numeric] = PER_HOUR
+    link: Link | None = Field(None, description="Where messages lead, with {url} and {version} in it.")
+    secret: str | None = Field(
+        None, min_length=LEAST_BYTES, max_length=500, description="To sign webhooks with."
+    )
 
 
 class Tested(BaseModel):
@@ -51,24 +70,34 @@ async def listed(desk: Asked) -> list[dict[str, Any]]:
 
 
 @router.post("/notices", summary="Add a notice", status_code=201)
-async def add(desk: Asked, said: New) -> dict[str, str]:
+async def add(desk: Asked, said: NewNotice) -> dict[str, str]:
     notice = notices.asked(
         said.name,
-        choice=None if said.which == "all" else chosen(said.which, said.of),
+        choice=_choice(said),
         on=said.on,
         match=said.match,
-        pattern=said.pattern,
+        pattern=said.pattern or "",
         side=said.side,
-        quiet=said.quiet,
-        daily=said.daily,
-        every=said.every,
+        quiet=said.quiet or "",
+        daily=said.daily or "",
+        every=said.every or "",
         zone_name=said.zone,
         per_hour=said.per_hour,
-        link=said.link,
+        link=said.link or "",
     )
-    recipient = Recipient(url=said.to, secret=said.secret, allow_private=said.allow_private)
-    await desk.ask(notices.add, notice, recipient)
+    await desk.ask(notices.add, notice, Recipient(url=said.to, secret=said.secret or ""))
     return {"name": notice.name}
+
+
+def _choice(said: NewNotice) -> Choice | None:
+    given = [one for one in (said.tag, said.host, said.url) if one is not None]
+    if len(given) > 1:
+        raise ConflictError("A notice is of one tag, one host, one URL or everything; leave the others out.")
+    return (
+        Choice(tag=said.tag, host=said.host, urls=(said.url,) if said.url is not None else ())
+        if given
+        else None
+    )
 
 
 @router.delete("/notices/{name}", summary="Remove a notice", status_code=204)
@@ -79,10 +108,10 @@ async def remove(desk: Asked, name: Name) -> None:
 
 @router.post("/notices/{name}/test", summary="Send a sample")
 async def test(desk: Asked, name: Name) -> Tested:
-    sent = await desk.ask(tested, name)
+    sent = await desk.send(notices.test, name)
     return Tested(delivered=sent.delivered, why=sent.why)
 
 
-@router.get("/notices/log", summary="What was sent lately")
-async def log(desk: Asked, limit: Annotated[int, Query(ge=1, le=1_000)] = 50) -> list[dict[str, Any]]:
+@router.get("/messages", summary="What was sent lately, or could not be")
+async def messages(desk: Asked, limit: Annotated[int, Query(ge=1, le=1_000)] = 50) -> list[dict[str, Any]]:
     return await desk.ask(notices.log, limit)

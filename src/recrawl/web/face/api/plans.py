@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
@@ -12,17 +12,18 @@ from recrawl.app import offers
 from recrawl.app.amending import set_budget
 from recrawl.app.build import House
 from recrawl.terms import noted_terms
+from recrawl.web.face.api import values
 from recrawl.web.face.desk import Desk, desk_of
 
 router = APIRouter(tags=["plan"])
 Asked = Annotated[Desk, Depends(desk_of)]
-Word = Annotated[str, Query(max_length=200)]
+Goal = Literal["fresh", "fresh-harmonic", "capture", "prompt"]
 
 
-class Said(BaseModel):
+class NewBudget(BaseModel):
     """A budget as people write it."""
 
-    budget: str = Field(max_length=200, description="Such as 2000/day, 50/h or 2000/day, 2GB/day.")
+    budget: values.Budget = Field(description="Such as 2000/day, 50/h or 2000/day, 2GB/day.")
 
 
 class InForce(BaseModel):
@@ -48,7 +49,7 @@ async def budget(desk: Asked) -> InForce:
 
 
 @router.put("/budget", summary="Keep to another budget")
-async def rebudget(desk: Asked, said: Said) -> InForce:
+async def rebudget(desk: Asked, said: NewBudget) -> InForce:
     await desk.ask(lambda house: set_budget(house.home, said.budget))
     desk.changed()
     return await desk.ask(_in_force)
@@ -57,26 +58,30 @@ async def rebudget(desk: Asked, said: Said) -> InForce:
 @router.get("/plan", summary="What other budgets would give")
 async def plan(
     desk: Asked,
-    budgets: Annotated[str, Query(max_length=200, description="Such as 500,1000,2000/day.")] = "",
-    goal: Word = "",
-    within: Annotated[str, Query(max_length=30, description="Such as 2h: what budget is needed?")] = "",
-    share: Annotated[str, Query(max_length=30, description="Of how many changes, such as 95%.")] = "",
+    budgets: Annotated[values.Budgets | None, Query(description="Such as 500,1000,2000/day.")] = None,
+    goal: Goal | None = None,
+    within: Annotated[values.Span | None, Query(description="Such as 2h: what budget is needed?")] = None,
+    share: Annotated[
+        values.Share | None, Query(description="Of how many changes, such as 95%; only with `within`.")
+    ] = None,
 ) -> dict[str, Any]:
-    found = await desk.slow(offers.plan, budgets, goal, within, share, keep_s=120.0)
+    asked = (one or "" for one in (budgets, goal, within, share))
+    found = await desk.slow(offers.plan, *asked, keep_s=120.0)
     return found.row()
 
 
 @router.get("/backtest", summary="What other policies would have done with the past")
 async def backtest(
     desk: Asked,
-    policies: Annotated[str, Query(max_length=200, description="Names with commas.")] = "uniform,index",
-    goal: Word = "",
+    policies: Annotated[values.Policies, Query(description="Names with commas.")] = "uniform,index",
+    goal: Goal | None = None,
     days: Annotated[float | None, Query(ge=1.0, le=offers.MOST_DAYS)] = None,
-    budget: Word = "",
+    budget: Annotated[
+        values.Visits | None, Query(description="Such as 500/day; else as many visits as were made.")
+    ] = None,
 ) -> dict[str, Any]:
-    """Answers 503 with Retry-After while it is being worked out."""
     span = inf if days is None else days
     found = await desk.slow(
-        offers.replayed, policies, goal, span, budget, deadline_s=10.0, keep_s=600.0, long=True
+        offers.replayed, policies, goal or "", span, budget or "", deadline_s=10.0, keep_s=600.0, long=True
     )
     return found.document()

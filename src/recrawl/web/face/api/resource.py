@@ -18,18 +18,15 @@ from recrawl.app.relatives import relatives
 from recrawl.app.rows import Row, version_row, visit_row
 from recrawl.app.rows import number as finite
 from recrawl.model import HOUR_S
+from recrawl.web.face.api.values import Moment, Number, instant
 from recrawl.web.face.desk import MOST_ROWS, Desk, desk_of
 from recrawl.web.face.download import download
 from recrawl.web.face.inquiries import MOST_CHARACTERS, accounted, compared, read
 
-router = APIRouter(prefix="/resources/{number}", tags=["one resource"])
+router = APIRouter(prefix="/resources/{number:int}", tags=["one resource"])
 Asked = Annotated[Desk, Depends(desk_of)]
-Number = Annotated[int, Path(ge=1, le=2**62, description="The resource's number.")]
 Seq = Annotated[int, Path(ge=1, le=2**62, description="The version's number.")]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
-Moment = Annotated[
-    datetime | None, Query(description="As 2026-01-31T12:00:00Z; in UTC where no zone is said.")
-]
 
 
 class Visit(BaseModel):
@@ -131,11 +128,13 @@ class Hours(BaseModel):
 async def visits(
     desk: Asked,
     number: Number,
-    from_: Annotated[datetime | None, Query(alias="from", description="As `until`.")] = None,
-    until: Moment = None,
+    from_: Annotated[Moment | None, Query(alias="from", description="As `until`.")] = None,
+    until: Annotated[
+        Moment | None, Query(description="As 2026-01-31T12:00:00Z; in UTC where no zone is said.")
+    ] = None,
     limit: Limit = 100,
 ) -> Row:
-    from_at, until_at = _at(from_, -inf), _at(until, inf)
+    from_at, until_at = instant(from_, -inf), instant(until, inf)
 
     def asked(house: House) -> Row:
         resource, found, older = visits_of(
@@ -145,12 +144,6 @@ async def visits(
         return {"visits": rows, "until": _precisely(found[-1].at) if older else None}
 
     return await desk.ask(asked)
-
-
-def _at(moment: datetime | None, otherwise: float) -> float:
-    if moment is None:
-        return otherwise
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _precisely(at: float) -> str:
@@ -177,20 +170,20 @@ async def versions(
     return await desk.ask(asked)
 
 
-@router.get("/versions/{seq}", response_model=Version, summary="What is known of one version")
+@router.get("/versions/{seq:int}", response_model=Version, summary="What is known of one version")
 async def version(desk: Asked, number: Number, seq: Seq) -> Row:
     resource, found = await desk.ask(lambda house: version_of(house.store, number, seq))
     return version_row(found, resource.url)
 
 
-@router.get("/versions/{seq}/text", response_model=Text, summary="A version as a reader sees it")
+@router.get("/versions/{seq:int}/text", response_model=Text, summary="A version as a reader sees it")
 async def text(desk: Asked, number: Number, seq: Seq) -> Row:
     found = await desk.slow(read, number, seq, MOST_CHARACTERS, deadline_s=20.0, keep_s=1.0)
     return {"text": found.text, "whole": found.whole}
 
 
 @router.get(
-    "/versions/{seq}/raw",
+    "/versions/{seq:int}/raw",
     response_class=Response,
     responses={200: {"content": {"application/octet-stream": {}}}},
     summary="A version, byte by byte, as a file",

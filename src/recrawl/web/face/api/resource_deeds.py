@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from recrawl.app import settings
 from recrawl.app.build import House
@@ -13,11 +13,15 @@ from recrawl.app.deeds import focused, hastened, moved, paused, unmasked
 from recrawl.app.masks import mask_rows
 from recrawl.app.portrait import holdings, numbered
 from recrawl.app.rows import Row
-from recrawl.web.face.api.resource import Asked, Number
+from recrawl.detect.selectors import checked
+from recrawl.errors import BadSettingError
+from recrawl.web.face.api.resource import Asked
+from recrawl.web.face.api.values import Number, Words
 from recrawl.web.face.desk import Desk
 
-router = APIRouter(prefix="/resources/{number}", tags=["one resource"])
-Selectors = Annotated[list[Annotated[str, Field(min_length=1, max_length=2_000)]], Field(max_length=100)]
+router = APIRouter(prefix="/resources/{number:int}", tags=["one resource"])
+Selectors = Annotated[list[Annotated[str, Field(min_length=1, max_length=1_000)]], Field(max_length=100)]
+Columns = Annotated[list[Words], Field(max_length=100)]
 
 
 class Mask(BaseModel):
@@ -49,13 +53,20 @@ class Lens(BaseModel):
 
     include: Selectors = Field([], description="Only what these choose counts.")
     ignore: Selectors = Field([], description="What these choose does not count.")
-    keys: Selectors = Field([], description="The columns that tell the rows of a table apart.")
-    main: bool | None = Field(None, description="Of a page its main content alone.")
-    mask: bool | None = Field(None, description="Whether noise is left out.")
+    keys: Columns = Field([], description="The columns that tell the rows of a table apart.")
+    main: StrictBool | None = Field(None, description="Of a page its main content alone.")
+    mask: StrictBool | None = Field(None, description="Whether noise is left out.")
+
+
+class Unread(BaseModel):
+    selector: str
+    reason: str
 
 
 class Focused(BaseModel):
     url: str
+    said: bool = Field(description="false: something was refused, and nothing is said.")
+    refused: list[Unread] = Field(description="Selectors that cannot be read, and why.")
     idle: list[str] = Field(description="What chooses nothing there, and why.")
 
 
@@ -104,13 +115,30 @@ async def layers(desk: Asked, number: Number) -> list[Row]:
 
 @router.put("/lens", response_model=Focused, summary="Say what of it counts")
 async def focus(desk: Asked, number: Number, lens: Lens) -> Row:
-    """Selectors as `recrawl set --help` explains them; all that the lens said before is taken back."""
+    """Selectors as `recrawl set --help` explains them; all that the lens said before is taken back. Where one
+    cannot be read, nothing is said, and `refused` tells why."""
+    resource, _, _ = await desk.ask(lambda house: numbered(house.store, number))
+    if refused := _unread(lens):
+        return {"url": resource.url, "said": False, "refused": refused, "idle": []}
     manner = settings.manner(
         include=lens.include, ignore=lens.ignore, keys=lens.keys, main=lens.main, mask=lens.mask
     )
     resource, warnings = await desk.ask(focused, number, manner)
     desk.changed()
-    return {"url": resource.url, "idle": warnings}
+    return {"url": resource.url, "said": True, "refused": [], "idle": warnings}
+
+
+def _unread(lens: Lens) -> list[Row]:
+    found: list[Row] = []
+    for selector, ignoring in [
+        *((one, False) for one in lens.include),
+        *((one, True) for one in lens.ignore),
+    ]:
+        try:
+            checked(selector, ignoring=ignoring)
+        except BadSettingError as problem:
+            found.append({"selector": selector, "reason": str(problem)})
+    return found
 
 
 @router.post("/pause", response_model=Done, summary="Visit it no more until it is resumed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 from starlette.responses import JSONResponse, Response
 
 from recrawl.app import pauses, watchlist
@@ -18,21 +18,17 @@ from recrawl.app.roll import DOWN, Order, State, Wanted, lines
 from recrawl.app.settings import settings
 from recrawl.app.several import MOST, chosen
 from recrawl.app.sources import Refused
-from recrawl.errors import BadInputError
 from recrawl.model import Changes, Kind, Settings
 from recrawl.web.face import rolls
+from recrawl.web.face.api.values import Number, Span, Weight, Words, numeric
 from recrawl.web.face.desk import MOST_ROWS, Desk, desk_of
 from recrawl.web.face.intake import Job, Stage
 
 router = APIRouter(tags=["resources"])
 Asked = Annotated[Desk, Depends(desk_of)]
-Number = Annotated[int, Path(ge=1, le=2**62, description="The resource's number.")]
 Word = Annotated[str, Query(max_length=500)]
-Tag = Annotated[str, Field(min_length=1, max_length=200)]
-Tags = Annotated[list[Tag], Field(max_length=100)]
-Ids = Annotated[list[Annotated[int, Field(ge=1, le=2**53)]], Field(min_length=1, max_length=MOST)]
-Span = Annotated[str, Field(max_length=40, examples=["6h", "2d"])]
-Weight = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+Tags = Annotated[list[Words], Field(max_length=100)]
+Ids = Annotated[list[Annotated[int, Field(ge=1, le=2**53), numeric]], Field(min_length=1, max_length=MOST)]
 _GAPS = {"min_gap": "min_gap_s", "max_gap": "max_gap_s"}
 
 
@@ -81,7 +77,7 @@ class Said(BaseModel):
     min_gap: Span | None = None
     max_gap: Span | None = None
     changes: Changes | None = None
-    paused: bool | None = Field(None, description="false also goes against a pause of its tag or host.")
+    paused: StrictBool | None = Field(None, description="false also goes against a pause of its tag or host.")
     add_tags: Tags = []
     drop_tags: Tags = []
 
@@ -90,7 +86,7 @@ class SaidOfSeveral(Said):
     ids: Ids
 
 
-class New(BaseModel):
+class NewResources(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     urls: Annotated[list[Annotated[str, Field(max_length=10_000)]], Field(max_length=50_000)] = []
@@ -103,7 +99,7 @@ class New(BaseModel):
     min_gap: Span | None = None
     max_gap: Span | None = None
     changes: Changes | None = None
-    try_only: bool = Field(False, description="Tell what would be added, and add nothing.")
+    try_only: StrictBool = Field(False, description="Tell what would be added, and add nothing.")
 
 
 class Reason(BaseModel):
@@ -184,11 +180,9 @@ async def tags(desk: Asked) -> dict[str, int]:
     summary="Watch resources, or all that a sitemap, feed or OPML file lists",
     responses={202: {"model": Intake, "description": "It is still at it; ask `/intakes/{key}` again."}},
 )
-async def add(desk: Asked, new: New) -> Response:
+async def add(desk: Asked, new: NewResources) -> Response:
     """What cannot be used is told with the reason and does not stop the rest. Files of the server's machine
     cannot be watched from here, and private addresses only where `recrawl set --allow-private` says so."""
-    if not new.urls and not new.sitemap:
-        raise BadInputError("There is nothing to add; give urls, or the address of a sitemap.")
     said = settings(
         kind=new.kind, weight=new.weight, min_gap=new.min_gap, max_gap=new.max_gap, changes=new.changes
     )
@@ -210,12 +204,12 @@ async def confirm(desk: Asked, key: Annotated[str, Path(max_length=100)]) -> Res
     return _told(job)
 
 
-@router.get("/resources/{number}", response_model=Resource, summary="One resource")
+@router.get("/resources/{number:int}", response_model=Resource, summary="One resource")
 async def one(desk: Asked, number: Number) -> dict[str, Any]:
     return await desk.ask(_one, number)
 
 
-@router.patch("/resources/{number}", response_model=Resource, summary="Say something of one resource")
+@router.patch("/resources/{number:int}", response_model=Resource, summary="Say something of one resource")
 async def say(desk: Asked, number: Number, said: Said) -> dict[str, Any]:
     await desk.ask(lambda house: numbered(house.store, number))
     await desk.ask(_say, [number], said)
@@ -223,7 +217,7 @@ async def say(desk: Asked, number: Number, said: Said) -> dict[str, Any]:
     return await desk.ask(_one, number)
 
 
-@router.delete("/resources/{number}", response_model=Count, summary="Watch one no more")
+@router.delete("/resources/{number:int}", response_model=Count, summary="Watch one no more")
 async def remove(desk: Asked, number: Number) -> dict[str, int]:
     """Its history is forgotten; the archive's files stay."""
     await desk.ask(lambda house: numbered(house.store, number))

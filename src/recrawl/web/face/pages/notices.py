@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -13,7 +12,6 @@ from recrawl.app.build import House
 from recrawl.app.rows import Row
 from recrawl.app.watchlist import Choice
 from recrawl.errors import NotWatchedError
-from recrawl.live.sending import Sent
 from recrawl.notify.notice import USUAL, On
 from recrawl.notify.recipient import MOST_CHARS, Recipient
 from recrawl.web.face.desk import Desk, desk_of
@@ -66,9 +64,8 @@ async def add(
     every: Line = "",
     zone: Line = "UTC",
     secret: Line = "",
-    allow_private: Annotated[bool, Form()] = False,
 ) -> RedirectResponse:
-    choice = None if which == "all" else chosen(which, of)
+    choice = None if which == "all" else _choice(which, of)
     notice = notices.asked(
         name.strip(),
         choice=choice,
@@ -80,12 +77,12 @@ async def add(
         every=every.strip(),
         zone_name=zone.strip() or "UTC",
     )
-    recipient = Recipient(url=to.strip(), secret=secret.strip(), allow_private=allow_private)
+    recipient = Recipient(url=to.strip(), secret=secret.strip())
     await desk.ask(notices.add, notice, recipient)
     return desk.seen("/notices", f"{notice.name} will be told from now on, by `recrawl run`.")
 
 
-def chosen(which: str, of: str) -> Choice:
+def _choice(which: str, of: str) -> Choice:
     match which:
         case "tag":
             return Choice(tag=of.strip())
@@ -96,13 +93,9 @@ def chosen(which: str, of: str) -> Choice:
 
 @router.post("/notices/{name}/test")
 async def test(desk: Asked, name: str) -> RedirectResponse:
-    sent = await desk.ask(tested, name)
+    sent = await desk.send(notices.test, name)
     said = "A sample was sent" if sent.delivered else f"The sample did not arrive: {sent.why}"
     return desk.seen("/notices", f"{said} ({name}).")
-
-
-def tested(house: House, name: str) -> Sent:
-    return asyncio.run(notices.test(house, name))
 
 
 @router.post("/notices/{name}/remove")
