@@ -32,6 +32,7 @@ def test_a_notice_is_added_tried_and_removed(served: Served) -> None:
         assert browser.post("/notices", data=form).status_code == 303
         page = browser.get("/notices")
         assert "webhook to" in page.text
+        assert "news: a significant change; it has been silent for longer than expected." in page.text
         assert SECRET not in page.text
         assert browser.post("/notices", data=form).status_code == 409  # there is one of that name
         with served.house() as house:
