@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ class Served:
     home: Path
     tokens: Tokens
     clock: FastClock
+    stop: Callable[[], None]
 
     def client(self, token: str | None = None) -> httpx.Client:
         """With this token, or the one that may write; with an empty one as a stranger."""
@@ -53,7 +54,7 @@ def serving(home: Path, now: float) -> Iterator[Served]:
     tokens.begin(secret, now)
     with Serving("127.0.0.1", 0) as server:
         app = create(home, tokens, clock=clock)
-        thread = threading.Thread(target=server.run, args=(app,))
+        thread = threading.Thread(target=server.run, args=(app, app.state.ending))
         thread.start()
         try:
             until = time.monotonic() + 20.0
@@ -63,7 +64,7 @@ def serving(home: Path, now: float) -> Iterator[Served]:
                     break
                 except httpx.TransportError:
                     time.sleep(0.05)
-            yield Served(server.origin, secret, home, tokens, clock)
+            yield Served(server.origin, secret, home, tokens, clock, server.stop)
         finally:
             server.stop()
             thread.join(20.0)

@@ -115,6 +115,22 @@ def test_a_room_that_is_killed_is_opened_again_once(tmp_path: Path) -> None:
     assert with_room(tmp_path, ask) == ["alive", "one"]
 
 
+def test_who_waits_for_a_room_that_is_closed_is_told_so(tmp_path: Path) -> None:
+    async def ask(room: BackRoom) -> float:
+        waiting = [asyncio.ensure_future(room.ask(said, wait_s, deadline_s=60.0)) for wait_s in (30.0, 31.0)]
+        await asyncio.sleep(0.2)
+        begun = time.perf_counter()
+        room.close()
+        for one in waiting:
+            with pytest.raises(StillWorkingError, match="ending"):
+                await one
+        with pytest.raises(StillWorkingError, match="ending"):
+            await room.ask(said, 1.0)
+        return time.perf_counter() - begun
+
+    assert with_room(tmp_path, ask) < 10.0
+
+
 def test_no_more_wait_than_can_be_answered(tmp_path: Path) -> None:
     async def ask(room: BackRoom) -> str:
         waiting = [asyncio.ensure_future(room.ask(said, 0.01 * n, deadline_s=60.0)) for n in range(N_WAITING)]

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import socket
 import statistics
+import threading
 import time
+from pathlib import Path
 
 import pytest
+from tests.web import conftest
+from tests.web import year as years
 from tests.web.conftest import Served
 
 from recrawl.web.face import serving
@@ -22,6 +26,24 @@ def test_who_never_ends_asking_is_hung_up_on(served: Served, monkeypatch: pytest
             while piece := wire.recv(65536):
                 heard += piece
             assert heard.count(b"HTTP/1.1 401") == (1 if said.endswith(b"GET /") else 0)
+
+
+def test_open_pages_do_not_keep_it_from_ending(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A browser listens for news as long as a page is open; it is told of the end, and not cut off."""
+    with (
+        conftest.serving(tmp_path / "home", years.NOW) as served,
+        served.client() as client,
+        client.stream("GET", "/live") as news,
+    ):
+        lines = news.iter_lines()
+        assert next(lines).startswith("retry")
+        stopping = threading.Thread(target=served.stop)
+        begun = time.perf_counter()
+        stopping.start()
+        assert not [line for line in lines if line]
+        assert time.perf_counter() - begun < serving.GRACE_S - 0.5
+        stopping.join()
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_answers_are_sent_at_once(served: Served) -> None:

@@ -98,7 +98,7 @@ def serve(
             terminal.note("Others can reach it over plain HTTP: put a proxy with TLS before it.")
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
         with suppress(KeyboardInterrupt):
-            serving.run(app)
+            serving.run(app, app.state.ending)
 
 
 @tokens_app.callback()

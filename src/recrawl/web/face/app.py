@@ -70,7 +70,13 @@ def create(
     )
     app.state.desk = desk
     app.state.origin = origin
-    app.state.ticker = live.Ticker(desk)
+    app.state.ticker = ticker = live.Ticker(desk)
+
+    def ending() -> None:
+        ticker.hush()
+        desk.quit()
+
+    app.state.ending = ending  # for the server, which waits for all who are answered before it ends the app
     for router in PAGES:
         app.include_router(router, include_in_schema=False)
     app.include_router(live.router, include_in_schema=False)

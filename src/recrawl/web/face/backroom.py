@@ -32,6 +32,8 @@ Question = Callable[..., T]
 N_KEPT = 256  # answers
 N_WAITING = 16  # questions: whoever asked may be gone long before the last of more is answered
 
+_ENDING = "The server is ending; ask again when it is back."
+
 _rooms: Rooms | None = None  # of this process, where it is a back room
 
 
@@ -52,6 +54,7 @@ class BackRoom:
         self._begin = (home, clock)
         self._pool: ProcessPoolExecutor | None = None
         self._answers: OrderedDict[tuple[object, ...], _Answer] = OrderedDict()
+        self._closed = False
 
     async def ask(
         self,
@@ -104,23 +107,31 @@ class BackRoom:
 
     async def _asked(self, question: Question[T], args: tuple[object, ...]) -> T:
         for last in (False, True):
+            if self._closed:
+                raise StillWorkingError(_ENDING)
             if self._pool is None:
                 context = multiprocessing.get_context("spawn")
                 self._pool = ProcessPoolExecutor(1, context, _enter, self._begin)
             pool = self._pool
             try:
                 return await asyncio.get_running_loop().run_in_executor(pool, _answer, question, args)
+            except asyncio.CancelledError:
+                if self._closed:
+                    raise StillWorkingError(_ENDING) from None
+                raise
             except BrokenProcessPool:  # it was killed, for its memory perhaps
                 if self._pool is pool:
                     self._pool = None
                 pool.shutdown(wait=False)
-                if last:
+                if last and not self._closed:
                     raise RecrawlError(
                         "The process that works this out was ended twice; is there enough memory?"
                     ) from None
-        raise AssertionError
+        raise StillWorkingError(_ENDING)
 
     def close(self) -> None:
+        """Whoever still waits is told so."""
+        self._closed = True
         pool, self._pool = self._pool, None
         if pool is not None:
             processes = list((pool._processes or {}).values())

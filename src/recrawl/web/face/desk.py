@@ -107,10 +107,14 @@ class Desk:
         self.changed()
         return answer
 
-    def close(self) -> None:
+    def quit(self) -> None:
+        """Nothing that takes long is begun or waited for any more."""
         self.intakes.close()
         self._quick.close()
         self._long.close()
+
+    def close(self) -> None:
+        self.quit()
         self._threads.shutdown(cancel_futures=True)
         self._senders.shutdown(cancel_futures=True)
         self._rooms.close()

@@ -38,9 +38,13 @@ class Ticker:
     def begin(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._tick())
 
-    async def end(self) -> None:
+    def hush(self) -> None:
+        """All who listen are told that there is no more: a server that ends waits for them."""
         for listener in self._listeners:
             _tell(listener, None)
+
+    async def end(self) -> None:
+        self.hush()
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):

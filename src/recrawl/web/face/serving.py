@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
 
@@ -37,8 +38,8 @@ class Serving(AbstractContextManager["Serving"]):
         self.origin = f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
         self._server: uvicorn.Server | None = None
 
-    def run(self, app: ASGIApp) -> None:
-        """Until Ctrl-C, or `stop` from another thread."""
+    def run(self, app: ASGIApp, ending: Callable[[], object] = lambda: None) -> None:
+        """Until Ctrl-C, or `stop` from another thread; `ending` is called before anybody is waited for."""
         config = uvicorn.Config(
             app,
             http=_Impatient,
@@ -50,7 +51,7 @@ class Serving(AbstractContextManager["Serving"]):
             h11_max_incomplete_event_size=128 << 10,
             proxy_headers=False,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config, ending)
         self._server.run([self._socket])
 
     def stop(self) -> None:
@@ -61,6 +62,16 @@ class Serving(AbstractContextManager["Serving"]):
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._socket.close()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ending: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._ending()
+        await super().shutdown(sockets)
 
 
 class _Impatient(H11Protocol):
