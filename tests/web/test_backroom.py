@@ -146,11 +146,12 @@ def test_no_more_wait_than_can_be_answered(tmp_path: Path) -> None:
 _SERVER = """
 import asyncio, pathlib, sys
 from recrawl.web.face.backroom import BackRoom
-from tests.web.test_backroom import number
+from tests.web.test_backroom import number, said
 
 async def ask():
-    print(await BackRoom(pathlib.Path(sys.argv[1])).ask(number, deadline_s=60.0), flush=True)
-    await asyncio.sleep(600.0)
+    room = BackRoom(pathlib.Path(sys.argv[1]))
+    print(await room.ask(number, deadline_s=60.0), flush=True)
+    await room.ask(said, 600.0, deadline_s=600.0)
 
 if __name__ == "__main__":
     asyncio.run(ask())
@@ -170,6 +171,9 @@ def test_nobody_thinks_on_for_a_server_that_was_killed(tmp_path: Path) -> None:
     ) as server:
         assert server.stdout is not None
         room = int(server.stdout.readline())
+        until = time.monotonic() + 20.0
+        while not (tmp_path / "asked").exists() and time.monotonic() < until:
+            time.sleep(0.05)  # an idle one ends by itself
         server.kill()
     until = time.monotonic() + 20.0
     while Path(f"/proc/{room}").exists() and time.monotonic() < until:
