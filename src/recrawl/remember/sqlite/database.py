@@ -203,7 +203,8 @@ class _Trouble:
     ) -> None:
         self._turn.release()
         if isinstance(problem, sqlite3.OperationalError):
-            if problem.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            # what the module itself finds wrong, such as text that is none, has no code
+            if getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
                 raise TooLongError from None
             raise StoreError(
                 f"{self._path} cannot be used ({problem}); check that its folder exists, is writable and "
