@@ -22,9 +22,13 @@ TAG = f"^ *[^ {_UNSEEN}][^{_UNSEEN}]*$"  # as the API describes one: the same in
 _TAG = re.compile(TAG[1:-1])
 
 
+def readable(text: str) -> bool:
+    return _TAG.fullmatch(text) is not None
+
+
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     given = tuple(tags)
-    if not all(map(_TAG.fullmatch, given)):
+    if not all(map(readable, given)):
         raise BadInputError("A tag must have a name that can be read; write it as --tag news.")
     return given
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from recrawl.app.names import readable
 from recrawl.app.quantity import seconds
 from recrawl.errors import BadSettingError, ConflictError
 from recrawl.model import Changes, Kind, Manner, Settings
@@ -82,7 +83,7 @@ def manner(
         checked(selector)
     for selector in ignore or ():
         checked(selector, ignoring=True)
-    if not all(column.strip() and column.isprintable() for column in keys or ()):
+    if not all(map(readable, keys or ())):
         raise BadSettingError("A key (--keys) is a column of the table's first row; give its name.")
     said = Manner(
         render=render,

@@ -13,9 +13,8 @@ from recrawl.errors import ConflictError, NotWatchedError
 from recrawl.notify.matching import MOST_CHARS as MOST_PATTERN
 from recrawl.notify.matching import Side
 from recrawl.notify.notice import PER_HOUR, On
-from recrawl.notify.recipient import MOST_CHARS, Recipient
+from recrawl.notify.recipient import Recipient
 from recrawl.notify.signing import LEAST_BYTES
-from recrawl.urls import MAX_URL_BYTES
 from recrawl.web.face.api.values import Clock, Every, Hours, Spelt, Words, numeric
 from recrawl.web.face.desk import Desk, desk_of
 
@@ -37,13 +36,12 @@ class NewNotice(BaseModel):
 
     name: Annotated[str, Field(max_length=60), Spelt(r"^[\w.-]+$", "use letters, digits, dots and dashes")]
     to: str = Field(
-        max_length=MOST_CHARS,
         description="A webhook, or an address of Apprise's. Kept secret.",
         json_schema_extra={"format": "uri"},
     )
     tag: Words | None = None
     host: str | None = Field(None, max_length=253, json_schema_extra={"format": "hostname"})
-    url: str | None = Field(None, max_length=MAX_URL_BYTES, json_schema_extra={"format": "uri"})
+    url: str | None = Field(None, json_schema_extra={"format": "uri"})
     on: list[On] = Field([], max_length=20, description="Empty: a change, gone and back.")
     match: list[Words] = Field([], max_length=20, description="Words that came or went.")
     pattern: str | None = Field(None, max_length=MOST_PATTERN, json_schema_extra={"format": "regex"})

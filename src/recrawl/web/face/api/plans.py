@@ -82,6 +82,6 @@ async def backtest(
 ) -> dict[str, Any]:
     span = inf if days is None else days
     found = await desk.slow(
-        offers.replayed, policies, goal or "", span, budget or "", deadline_s=10.0, keep_s=600.0, long=True
+        offers.replayed, policies, goal or "", span, budget or "", keep_s=600.0, long=True
     )
     return found.document()

@@ -178,7 +178,7 @@ async def version(desk: Asked, number: Number, seq: Seq) -> Row:
 
 @router.get("/versions/{seq:int}/text", response_model=Text, summary="A version as a reader sees it")
 async def text(desk: Asked, number: Number, seq: Seq) -> Row:
-    found = await desk.slow(read, number, seq, MOST_CHARACTERS, deadline_s=20.0, keep_s=1.0)
+    found = await desk.slow(read, number, seq, MOST_CHARACTERS, keep_s=1.0)
     return {"text": found.text, "whole": found.whole}
 
 
@@ -201,7 +201,7 @@ async def diff(
     raw: Annotated[bool, Query(description="All of the text, also what does not count.")] = False,
 ) -> Row | None:
     """By their numbers: the newest where none is given, and the one before it. Null: there are not two."""
-    resource, found = await desk.slow(compared, number, from_, until, raw, deadline_s=20.0, keep_s=300.0)
+    resource, found = await desk.slow(compared, number, from_, until, raw, keep_s=300.0)
     if found is None:
         return None
     lines = [
@@ -225,7 +225,7 @@ async def diff(
 @router.get("/forecast", summary="Why it is looked at next when it is, and what is expected")
 async def forecast(desk: Asked, number: Number) -> dict[str, Any]:
     """As `recrawl why --json` says it."""
-    found = await desk.slow(accounted, number, deadline_s=20.0, keep_s=60.0)
+    found = await desk.slow(accounted, number, keep_s=60.0)
     return found.row()
 
 
