@@ -115,7 +115,7 @@ def test_visits_are_those_of_the_time_asked_for(year: Served) -> None:
 def test_the_forecast_is_the_account_that_the_command_gives(year: Served) -> None:
     with year.client() as client:
         part = patiently(client, "/resources/30/forecast").text
-        row = client.get("/api/v1/resources/30/forecast").json()
+        row = patiently(client, "/api/v1/resources/30/forecast").json()
     with year.house() as house:
         found = account(house, row["url"])
     assert row["reason"] == found.sentence
@@ -162,8 +162,8 @@ def test_what_data_say_differently_is_listed(year: Served, ending: str) -> None:
     number = numbers_of(year, ending)[0]
     with year.client() as client:
         part = patiently(client, f"/resources/{number}/diff").text
-        row = client.get(f"/api/v1/resources/{number}/diff").json()
-        raw = client.get(f"/api/v1/resources/{number}/diff?raw=true").json()
+        row = patiently(client, f"/api/v1/resources/{number}/diff").json()
+        raw = patiently(client, f"/api/v1/resources/{number}/diff?raw=true").json()
     assert row["differs"]
     assert row["listed"]
     assert not row["stretches"]
@@ -175,10 +175,10 @@ def test_texts_are_compared_line_by_line_in_two_looks(year: Served) -> None:
     with year.client() as client:
         inline = patiently(client, "/resources/30/diff?from=1&until=9").text
         sides = patiently(client, "/resources/30/diff?from=1&until=9&look=sides").text
-        row = client.get("/api/v1/resources/30/diff?from=1&until=9").json()
+        row = patiently(client, "/api/v1/resources/30/diff?from=1&until=9").json()
         assert client.get("/resources/30/diff?from=1&until=9999").status_code == 404
         assert client.get("/resources/30/diff?look=round").status_code == 422
-        same = client.get("/api/v1/resources/30/diff?from=1&until=1").json()
+        same = patiently(client, "/api/v1/resources/30/diff?from=1&until=1").json()
     assert (row["from"]["seq"], row["until"]["seq"]) == (1, 9)
     words = [text for stretch in row["stretches"] for line in stretch for text, new in line["new"] if new]
     assert words
