@@ -22,7 +22,6 @@ from recrawl.evaluate.barbosa.experiment import evaluate
 from recrawl.evaluate.barbosa.pages import pages_of
 from recrawl.evaluate.barbosa.regression import hunched
 from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, WITH, WITHOUT, Terms, scheduled
-from recrawl.evaluate.barbosa.spreads import at_least, lowest, ratio, spread
 from recrawl.evaluate.barbosa.stretches import nth_visit_at, stretch
 from recrawl.evaluate.barbosa.tables import part, rate_classes
 from recrawl.evaluate.report.barbosa import page_of, summary, table
@@ -76,45 +75,12 @@ def test_a_stretch_counts_what_lies_in_it_page_by_page() -> None:
     assert whole.n_visits.tolist() == [3.0, 1.0]
     assert whole.n_wasted.tolist() == [1.0, 1.0]
     assert whole.n_changes.tolist() == [3.0, 0.0]
-    assert whole.total().recall == pytest.approx(2 / 3)
+    assert whole.total(np.array([0, 1]), 2).recall == pytest.approx(2 / 3)
     cut = stretch(traces, visits, np.array([2.0, 0.0]) * DAY_S, np.array([7.0, 3.0]) * DAY_S, 0.0)
     assert (cut.stale_s / DAY_S).tolist() == [1.0 + 1.0, 0.0]
     assert cut.n_visits.tolist() == [2.0, 0.0]
     assert cut.n_changes.tolist() == [1.0, 0.0]  # at 6; that of 2 is where the stretch begins
     assert (nth_visit_at(visits, 2, 9 * DAY_S) / DAY_S).tolist() == [5.0, 9.0]
-
-
-def test_intervals_over_splits_are_wider_than_those_of_splits_with_nothing_in_common() -> None:
-    values = [10.0, 12.0, 11.0, 13.0, 9.0]
-    found = spread(values)
-    alone = 2.776 * np.std(values, ddof=1) / np.sqrt(5)
-    assert found.value == 11.0
-    assert found.high - found.value == pytest.approx(alone * np.sqrt(1 + 5 / 2), rel=5e-3)
-    assert np.isnan(spread([1.0]).low)
-    half = ratio([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
-    assert (half.value, half.low, half.high) == pytest.approx((0.5, 0.5, 0.5))  # always half: no doubt
-
-
-def test_no_interval_leaves_what_a_share_can_be() -> None:
-    found = spread([1.0, 0.0, 3.0], 0.0, 100.0)
-    assert found.low == 0.0 < found.value < found.high < 100.0
-    assert spread([99.0, 100.0, 97.0], 0.0, 100.0).high == 100.0
-    assert ratio([0.1, 0.9, 0.9], [1.0, 1.0, 1.0], most=1.0).high == 1.0
-
-
-def test_one_is_the_lowest_only_where_it_is_so_on_the_same_splits() -> None:
-    hard = np.array([0.0, 30.0, 10.0, 20.0])  # for all of them, on some splits
-    a, b, c = hard, hard + np.array([2.0, 2.1, 1.9, 2.0]), hard + np.array([-9.0, 9.0, 8.0, -3.0])
-    assert lowest({"a": a.tolist(), "b": b.tolist()}, "a") is True
-    assert lowest({"a": a.tolist(), "b": b.tolist()}, "b") is False
-    three = {"a": a.tolist(), "b": b.tolist(), "c": c.tolist()}
-    assert lowest(three, "a") is None
-    assert lowest(three, "b") is False
-    assert lowest({"a": [1.0, 2.0], "b": [1.0, 2.0]}, "a") is None
-    assert at_least(spread([0.44, 0.46, 0.45]), 1 / 3) is True
-    assert at_least(spread([0.1, 0.5, 0.45]), 1 / 3) is None
-    assert at_least(spread([0.1, 0.12, 0.11]), 1 / 3) is False
-    assert at_least(spread([0.1])) is None
 
 
 def test_sites_are_held_out_whole() -> None:
@@ -146,8 +112,9 @@ def test_right_hunches_take_away_staleness_at_equal_visits() -> None:
     traces = of(*[np.sort(rng.random(rng.poisson(200 * r)) * 200).tolist() for r in per_day])
     priors = Priors(shape=0.4, scale_s=2 * DAY_S, hunched=Priors(shape=5.0, scale_s=5 * DAY_S))
     terms = Terms(start_at=0.0, end_at=200 * DAY_S, min_gap_s=DAY_S, max_gap_s=90 * DAY_S, gap_s=4 * DAY_S)
-    made = scheduled(traces, priors, per_day, terms)
-    wrong = scheduled(traces, priors, per_day[::-1].copy(), terms)
+    alone = (np.arange(120), 120)
+    made = scheduled(traces, priors, per_day, terms, alone)
+    wrong = scheduled(traces, priors, per_day[::-1].copy(), terms, alone)
     for one in (made.first, made.later, wrong.first):
         assert one[WITH].n_visits == pytest.approx(one[WITHOUT].n_visits, rel=0.02)
     assert made.first[WITH].stale < 0.97 * made.first[WITHOUT].stale
@@ -170,7 +137,7 @@ def test_a_site_that_is_known_tells_of_its_new_pages() -> None:
         scales_s=5.0 * DAY_S / per_day[[0, 60]],
     )
     terms = Terms(start_at=0.0, end_at=200 * DAY_S, min_gap_s=DAY_S, max_gap_s=90 * DAY_S, gap_s=4 * DAY_S)
-    made = scheduled(traces, priors, np.full(120, np.nan), terms)
+    made = scheduled(traces, priors, np.full(120, np.nan), terms, (np.arange(120), 120))
     assert made.first[ALIKE].n_visits == pytest.approx(made.first[WITH].n_visits, rel=0.02)
     assert made.first[WITH].stale == made.first[WITHOUT].stale < made.first[ALIKE].stale
     assert made.first[WITH].n_wasted < 0.9 * made.first[ALIKE].n_wasted

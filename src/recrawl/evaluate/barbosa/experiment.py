@@ -18,6 +18,7 @@ from recrawl.evaluate.barbosa.regression import Hunched, hunched
 from recrawl.evaluate.barbosa.results import Barbosa, LogRate, Variant, classes_rows
 from recrawl.evaluate.barbosa.scheduling import N_VISITS, Firsts, Terms, scheduled
 from recrawl.evaluate.barbosa.tables import Tables, Time, part, tables
+from recrawl.evaluate.intervals import groups_of
 from recrawl.evaluate.pieces import Tell, counted, each
 from recrawl.evaluate.protocol import Window, windows
 from recrawl.learn.groups import chosen, report
@@ -25,6 +26,7 @@ from recrawl.model import DAY_S, Floats, Ints
 from recrawl.model.sight import column
 
 FEWEST_PAGES, FEWEST_SITES = 60, 6
+_DRAWN = {"host": "site by site", "batch": "those that change together", "resource": "one by one"}
 _LEAST_AFTER_DAYS = 20.0  # that must follow the daily visits
 _MOST_OF, _SHORTER = 0.8, 0.95
 
@@ -45,12 +47,14 @@ def evaluate(
     kinds: list[str] = [by for by in BY if by == "resource" or _n_sites(pages) >= FEWEST_SITES]
     if len(kinds) < len(BY):
         notes.append(f"There are only {_n_sites(pages)} sites: nothing is split by site.")
+    groups, grouped_by = groups_of(pages.traces)
+    said = f"Of the first visits, intervals are of splits drawn anew, and of pages: {_DRAWN[grouped_by]}."
     jobs = [(by, i) for by in kinds for i in range(ask.n_splits)]
     firsts: dict[str, _Split] = {}
     made: dict[str, list[_Split]] = {by: [] for by in kinds}
 
     def run(by: str, i: int) -> _Split:
-        return _split(pages, drawn[i], ask, by, i, firsts.get(by), clock)
+        return _split(pages, groups, drawn[i], ask, by, i, firsts.get(by), clock)
 
     for by in kinds:  # the first of each finds out how large the trees are to be, and about which prices
         firsts[by] = run(by, 0)
@@ -60,7 +64,7 @@ def evaluate(
     for done, ((by, _), one) in enumerate(zip(rest, found, strict=True), len(kinds) + 1):
         made[by].append(one)
         tell(0.1 + 0.9 * done / len(jobs), f"split {done} of {len(jobs)}")
-    return _result(name, corpus, ask, pages, drawn, made, notes)
+    return _result(name, corpus, ask, pages, drawn, made, [*notes, said])
 
 
 class _Split:
@@ -74,6 +78,7 @@ class _Split:
 
 def _split(
     pages: Pages,
+    groups: Ints,
     window: Window,
     ask: Ask,
     by: str,
@@ -100,6 +105,7 @@ def _split(
             max_gap_s=ask.max_gap_s,
             gap_s=max(gap_s, ask.min_gap_s),
         ),
+        (groups[window.rows][split.test], int(groups.max(initial=0)) + 1),
         None if before is None else before.firsts.prices,
     )
     made = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy as np
 from recrawl.corpora.about import About
 from recrawl.evaluate.barbosa import paper
 from recrawl.evaluate.barbosa.ask import Ask
-from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, WAYS, WITH, WITHOUT, Firsts
-from recrawl.evaluate.barbosa.spreads import Spread, lowest, ratio, spread
+from recrawl.evaluate.barbosa.losses import Lost
+from recrawl.evaluate.barbosa.scheduling import WAYS, Firsts
+from recrawl.evaluate.barbosa.spreads import Spread, lowest, spread
 from recrawl.evaluate.barbosa.stretches import Sums
 from recrawl.evaluate.barbosa.tables import COMBINATIONS, LATER, SAME, Tables
 from recrawl.learn.groups import Choice, Grouping
@@ -80,70 +80,6 @@ class LogRate:
         """Of the variance of what is measured, which has the noise of few changes in it."""
         shares = [1.0 - (a / b) ** 2 for a, b in zip(self.error, self.error_of_mean, strict=True)]
         return spread(shares, most=1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """A part of the schedule in the mean over splits."""
-
-    sums: Mapping[str, Sequence[Sums]]  # by way, split by split
-
-    def of(self, way: str, name: str) -> float:
-        return float(np.nanmean([getattr(one, name) for one in self.sums[way]]))
-
-    def visits(self, way: str) -> float:
-        """A page."""
-        return float(np.mean([one.n_visits / one.n_pages for one in self.sums[way]]))
-
-    @property
-    def fresher(self) -> Spread:
-        """By how much less of the time copies are stale with first sight, in points of a hundred."""
-        return spread([100.0 * d for d in self._between(WITHOUT, WITH)])
-
-    @property
-    def cut(self) -> Spread:
-        """The share of all stale time that first sight takes away."""
-        return ratio(self._between(WITHOUT, WITH), [one.stale for one in self.sums[WITHOUT]], most=1.0)
-
-    @property
-    def lost_cut(self) -> Spread:
-        """The share of what is lost to not knowing the rates that first sight takes away."""
-        return ratio(self._between(WITHOUT, WITH), self._between(WITHOUT, KNOWING))
-
-    @property
-    def told_apart(self) -> Spread:
-        """The share of what is lost where all new pages are alike that look, address and site take away."""
-        return ratio(self._between(ALIKE, WITH), self._between(ALIKE, KNOWING))
-
-    @property
-    def possible(self) -> Spread:
-        """The share of all stale time that knowing the rates would take away."""
-        return ratio(self._between(WITHOUT, KNOWING), [one.stale for one in self.sums[WITHOUT]], most=1.0)
-
-    def _between(self, more: str, less: str) -> list[float]:
-        pairs = zip(self.sums[more], self.sums[less], strict=True)
-        return [a.stale - b.stale for a, b in pairs]
-
-    def document(self) -> dict[str, Any]:
-        return {
-            **{way: self._way(way) for way in WAYS},
-            "fresher_points": self.fresher.document(),
-            "stale_cut": self.cut.document(),
-            "lost_cut": self.lost_cut.document(),
-            "lost_cut_beside_alike": self.told_apart.document(),
-            "cut_by_knowing": self.possible.document(),
-        }
-
-    def _way(self, way: str) -> dict[str, Any]:
-        stale = self.of(way, "stale")
-        return {
-            "freshness": 1.0 - stale,
-            "stale": stale,
-            "lost": stale - self.of(KNOWING, "stale"),
-            "recall": _plain(self.of(way, "recall")),
-            "wasted": _plain(self.of(way, "wasted")),
-            "visits": self.visits(way),
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +218,3 @@ def _log_rate(one: LogRate) -> dict[str, Any]:
         "bands": one.n_bands,
         "heeded_in_splits": one.n_heeded,
     }
-
-
-def _plain(value: float) -> float | None:
-    return None if isnan(value) else value

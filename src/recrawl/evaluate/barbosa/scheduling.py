@@ -17,7 +17,7 @@ import numpy as np
 from recrawl.evaluate.barbosa.stretches import Sums, nth_visit_at, stretch
 from recrawl.evaluate.bidding import bid
 from recrawl.learn.predictors.rhythm import Rhythm
-from recrawl.model import DAY_S, HOUR_S, Floats, Priors
+from recrawl.model import DAY_S, HOUR_S, Floats, Ints, Priors
 from recrawl.schedule.closed import FRESH
 from recrawl.simulate.rhythms import walk_rhythm
 from recrawl.simulate.scalar import reached_gap
@@ -65,9 +65,11 @@ def scheduled(
     priors: Priors,
     hunch_per_day: Floats,
     terms: Terms,
+    groups: tuple[Ints, int],
     guess: Mapping[str, tuple[float, float]] | None = None,
 ) -> Firsts:
-    """These pages, none of which anything was learned from; prices of other pages save some tries."""
+    """These pages, none of which anything was learned from, with the group of each and how many groups there
+    are; prices of other pages save some tries."""
     middle_at = min(terms.start_at + N_VISITS * terms.gap_s, terms.end_at)
     n = len(traces)
     ways = {
@@ -92,7 +94,7 @@ def scheduled(
 
     def sums(visits: dict[str, Visits], since_at: Floats, until_at: Floats) -> dict[str, Sums]:
         return {
-            name: stretch(traces, made, since_at, until_at, terms.start_at).total()
+            name: stretch(traces, made, since_at, until_at, terms.start_at).total(*groups)
             for name, made in visits.items()
         }
 

@@ -56,16 +56,6 @@ def lowest(values: Mapping[str, Sequence[float]], name: str) -> bool | None:
     return False if False in said else None if None in said else True
 
 
-def ratio(above: Sequence[float], below: Sequence[float], most: float = inf) -> Spread:
-    """Of the means: how much of the one the other is, from split to split together."""
-    a, b = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
-    if not len(b) or not b.mean() > 0.0:
-        return Spread(nan, nan, nan)
-    value = float(a.mean() / b.mean())
-    about = spread((value + (a - value * b) / b.mean()).tolist())
-    return Spread(value, about.low, min(about.high, most))
-
-
 def _t(n: int) -> float:
     """Student's quantile for 95 %, by its series about the normal one: half a percent off at 4."""
     z = _Z

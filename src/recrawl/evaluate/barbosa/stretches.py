@@ -20,8 +20,11 @@ class Stretch:
     n_wasted: Floats  # visits that found no change
     n_changes: Floats
 
-    def total(self) -> Sums:
+    def total(self, group: Ints, n_groups: int) -> Sums:
+        """With what is resampled: groups of pages, which are numbered alike in all splits."""
         return Sums(
+            stale_by_group=_summed(group, self.stale_s, n_groups),
+            length_by_group=_summed(group, self.length_s, n_groups),
             length_s=float(self.length_s.sum()),
             stale_s=float(self.stale_s.sum()),
             n_visits=float(self.n_visits.sum()),
@@ -41,6 +44,8 @@ class Sums:
     n_wasted: float
     n_changes: float
     n_pages: int
+    stale_by_group: Floats
+    length_by_group: Floats
 
     @property
     def stale(self) -> float:
@@ -97,6 +102,10 @@ def stretch(traces: Traces, visits: Visits, since_at: Floats, until_at: Floats, 
         n_wasted=_counts(row[wasted], n),
         n_changes=_counts(owner[came], n),
     )
+
+
+def _summed(group: Ints, value: Floats, n_groups: int) -> Floats:
+    return np.bincount(group, weights=value, minlength=n_groups).astype(np.float64)
 
 
 def _counts(row: Ints, n: int) -> Floats:

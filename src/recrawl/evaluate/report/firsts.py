@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import isnan
 
-from recrawl.evaluate.barbosa.results import AFTER, FIRST, Barbosa, Lost
+from recrawl.evaluate.barbosa.losses import Lost
+from recrawl.evaluate.barbosa.results import AFTER, FIRST, Barbosa
 from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, N_VISITS, WAYS, WITH, WITHOUT
 from recrawl.evaluate.barbosa.spreads import Spread, at_least
 from recrawl.evaluate.report.figures import Block, Finding, Point, Scatter, Series, Table
