@@ -14,7 +14,7 @@ import numpy as np
 from recrawl.contracts import Predictor, Store
 from recrawl.learn.histories import histories
 from recrawl.learn.hunches import Fit, Hunched
-from recrawl.learn.priors import Grounded, Ratio, fitted, foretold, kept_apart
+from recrawl.learn.priors import Grounded, Ratio, doubted, fitted, foretold, kept_apart
 from recrawl.learn.sights.splits import by_resource, standard_error
 from recrawl.model import Batch, Bools, Priors, Seen
 
@@ -79,16 +79,17 @@ class Grounds:
 
 
 def sampled_priors(store: Store, batch: Batch, now: float, ratio: Ratio | None = None) -> Priors:
-    """Fitted to the newest visits of some thousand resources, however many there are."""
+    """Fitted to the newest visits of some thousand resources, however many there are, and doubted."""
     told = _sampled(store, batch, batch.n_informative > 1)
     seen, _ = histories(told)
     _, first = np.unique(told.id, return_index=True)
     priors = fitted(seen, told.group[first], now=now)
     if ratio is None:
-        return priors
+        return doubted(priors)
     # Only those that the model was not trained on show how far rates are from hunches.
     apart = (batch.n_informative > 1) & np.isfinite(batch.hunch_per_day) & kept_apart(batch.id)
-    return replace(priors, hunched=hunched_priors(_sampled(store, batch, apart), priors, *ratio, now=now))
+    hunched = hunched_priors(_sampled(store, batch, apart), priors, *ratio, now=now)
+    return replace(doubted(priors), hunched=hunched)
 
 
 def _sampled(store: Store, batch: Batch, chosen: Bools) -> Seen:

@@ -33,7 +33,7 @@ from recrawl.simulate.columns import walk_columns
 from recrawl.simulate.processes import Poisson
 from recrawl.simulate.rates import Lognormal
 from recrawl.simulate.recipes import Ingredient, Recipe, Shared
-from recrawl.simulate.rhythms import walk_rhythm
+from recrawl.simulate.rhythms import Fits, walk_rhythm
 from recrawl.simulate.run import simulate
 from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Traces, Visits
@@ -70,6 +70,7 @@ def fast(
     priors: Priors | None = None,
     min_gap_s: float = MIN_S,
     kin: KinTable | None = None,
+    fits: Fits | None = None,
 ) -> Visits:
     predictor = Rhythm()
     if priors is not None:
@@ -87,6 +88,7 @@ def fast(
         replan_every_s=MIN_S,
         exact=exact,
         kin=kin,
+        fits=fits,
     )
 
 
@@ -268,6 +270,26 @@ def test_planning_only_the_stirred_anew_makes_much_the_same_visits(goal: Goal) -
     assert other.wait_days_mean == pytest.approx(one.wait_days_mean, rel=0.1)
     assert other.recall == pytest.approx(one.recall, abs=0.03)
     assert quick.at.tolist() != exact.at.tolist()
+
+
+@pytest.mark.parametrize("goal", GOAL, ids=lambda goal: goal.name)
+def test_a_walk_goes_on_where_its_prior_was_exchanged(goal: Goal) -> None:
+    traces, first_gap_s = world(60, 6, seed=8)
+    whole = fast(traces, first_gap_s, goal, exact=True)
+    stops = [START_AT + days * DAY_S for days in (0.25, 10, 25)]
+    told: list[int] = []
+
+    def same(made: Visits) -> Priors:
+        told.append(len(made))
+        return Rhythm().priors
+
+    check_same(fast(traces, first_gap_s, goal, exact=True, fits=Fits(stops, same)), whole)
+    assert told == [int((whole.at < stop).sum()) for stop in stops]
+    faster = Priors(shape=50.0, scale_s=20 * DAY_S)
+    later = fast(traces, first_gap_s, goal, exact=True, fits=Fits(stops[1:2], lambda _: faster))
+    before, after = (np.sort(one.at[one.at < stops[1]]) for one in (whole, later))
+    assert before.tolist() == after.tolist()
+    assert len(later) != len(whole)
 
 
 def test_walks_of_nothing_and_walks_that_follow_each_other_know_nothing() -> None:

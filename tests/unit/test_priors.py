@@ -8,7 +8,7 @@ from scipy import integrate, special, stats
 
 from recrawl.learn.histories import Histories
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.learn.priors import _PER_DAY, MAX_GROUPS, _digamma, _grid, _weights, fitted, likelihoods
+from recrawl.learn.priors import _PER_DAY, MAX_GROUPS, _digamma, _grid, _weights, doubted, fitted, likelihoods
 from recrawl.model import DAY_S, Floats, Ints, Priors, Seen
 
 
@@ -177,3 +177,29 @@ def test_an_exchanged_prior_moves_a_resource_by_what_it_owes_to_it() -> None:
 def test_the_digamma_is_that_of_others() -> None:
     x = np.geomspace(0.01, 50.0, 200)
     assert _digamma(x) == pytest.approx(special.digamma(x), abs=1e-8)
+
+
+def test_a_doubted_prior_has_the_mean_and_the_mean_logarithm_of_both() -> None:
+    found = Priors(
+        shape=0.2,
+        scale_s=200 * DAY_S,
+        group=np.array([3, 5]),
+        shapes=np.array([4.0, 0.5]),
+        scales_s=np.array([400.0, 10.0]) * DAY_S,
+        n_resources=9,
+        fitted_at=7.0,
+    )
+    mixed = doubted(found, 0.3)
+    for group, shape, scale in ((0, 0.2, 200.0), (3, 4.0, 400.0), (5, 0.5, 10.0)):
+        a, b_s = (float(one[0]) for one in mixed.of(np.array([group])))
+        assert a / b_s * DAY_S == pytest.approx(0.7 * shape / scale + 0.3 * 0.05)
+        logs = 0.7 * (special.digamma(shape) - np.log(scale)) + 0.3 * (special.digamma(0.5) - np.log(10.0))
+        assert special.digamma(a) - np.log(b_s / DAY_S) == pytest.approx(logs, rel=1e-6)
+    assert (mixed.n_resources, mixed.fitted_at) == (9, 7.0)
+    assert (mixed.shapes[1], mixed.scales_s[1]) == pytest.approx((0.5, 10 * DAY_S))  # as the default is
+
+
+def test_who_is_not_doubted_stays_and_who_is_altogether_is_the_default() -> None:
+    found = Priors(shape=0.2, scale_s=200 * DAY_S)
+    assert (doubted(found, 0.0).shape, doubted(found, 0.0).scale_s) == pytest.approx((0.2, 200 * DAY_S))
+    assert (doubted(found, 1.0).shape, doubted(found, 1.0).scale_s) == pytest.approx((0.5, 10 * DAY_S))

@@ -17,9 +17,11 @@ from recrawl.app.relearning import relearn
 from recrawl.cli.main import app
 from recrawl.contracts import Predictor
 from recrawl.finding import Finding
-from recrawl.grounds import noted_priors
+from recrawl.grounds import N_NEWEST, noted_priors, sampled_priors
+from recrawl.learn.histories import histories
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
+from recrawl.learn.priors import doubted, fitted
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, Changed, Lease, NewResource, Outcome, Visit
 from recrawl.remember.sqlite import past
@@ -207,6 +209,13 @@ def test_priors_are_fitted_once_a_day_and_noted_for_all_workers(tmp_path: Path) 
         assert priors.n_resources == N
         shapes, scales_s = priors.of(np.array([1, 2, 3]))
         assert (np.diff(shapes / scales_s) > 0.0).all()  # the hosts change more and more often
+        batch, _ = house.store.batch()
+        seen, _ = histories(house.store.lately(batch.id, N_NEWEST))
+        plain = fitted(seen, batch.group)  # nobody goes by what was fitted alone
+        anew = sampled_priors(house.store, batch, NOW)
+        assert anew.shapes.tolist() == pytest.approx(doubted(plain).shapes.tolist())
+        assert anew.shapes.tolist() != pytest.approx(plain.shapes.tolist(), rel=0.02)
+        assert (anew.shape, anew.scale_s) == pytest.approx((doubted(plain).shape, doubted(plain).scale_s))
         loop.reprice(NOW + 5.5 * DAY_S)
         again = noted_priors(house.store)
         assert again is not None

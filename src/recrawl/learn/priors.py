@@ -20,6 +20,7 @@ from recrawl.learn.histories import Histories
 from recrawl.model import DAY_S, Bools, Floats, Ints, Priors
 
 SHAPE, SCALE_DAYS = 0.5, 10.0  # the default: a change in twenty days, or in two, or in two hundred
+DOUBT = 0.3  # how much of the default is in what anybody goes by
 MAX_GROUPS = 1_000  # with a prior of their own: those that told most
 _MIN_IN_GROUP = 2
 
@@ -119,6 +120,27 @@ def fitted_to(
     )
 
 
+def doubted(found: Priors, share: float = DOUBT) -> Priors:
+    """These priors, with so much of the default in them.
+
+    Resources change their ways. Of many that were quiet a prior says that the next one will be too, and one
+    that wakes is looked at months later: so no prior is believed for the whole time to come.
+    """
+    shapes = np.append(found.shapes, found.shape)
+    scales_days = np.append(found.scales_s, found.scale_s) / DAY_S
+    default = np.array([SHAPE])
+    mean = (1.0 - share) * shapes / scales_days + share * SHAPE / SCALE_DAYS
+    own, other = _digamma(shapes) - np.log(scales_days), _digamma(default) - log(SCALE_DAYS)
+    shapes, scales_days = _gamma(mean, (1.0 - share) * own + share * other)
+    return replace(
+        found,
+        shape=float(shapes[-1]),
+        scale_s=float(scales_days[-1] * DAY_S),
+        shapes=shapes[:-1],
+        scales_s=scales_days[:-1] * DAY_S,
+    )
+
+
 def scaled(seen: Histories, per_day: Floats) -> Histories:
     """The same visits in time that runs as fast as each resource is expected to change: whoever changes as
     expected changes once a day."""
@@ -211,8 +233,13 @@ def _own(
 def _blended(tried: _Tried, weight: Floats) -> tuple[Floats, Floats]:
     """The Gamma nearest to a mixture of candidates: it has the mixture's mean and mean logarithm. A single
     candidate in its place would be too sure of itself."""
-    mean = weight @ np.exp(tried.log_mean)
-    log_mean = weight @ (_digamma(tried.shape) - np.log(tried.scale_days))
+    return _gamma(
+        weight @ np.exp(tried.log_mean), weight @ (_digamma(tried.shape) - np.log(tried.scale_days))
+    )
+
+
+def _gamma(mean: Floats, log_mean: Floats) -> tuple[Floats, Floats]:
+    """Shape and scale of those that have these means and mean logarithms."""
     s = np.maximum(np.log(mean) - log_mean, 1e-6)
     shape = (3.0 - s + np.sqrt((s - 3.0) ** 2 + 24.0 * s)) / (12.0 * s)
     for _ in range(3):  # Newton's steps for ln(shape) - digamma(shape) = s

@@ -11,7 +11,7 @@ from recrawl.evaluate.barbosa.daily import Daily
 from recrawl.evaluate.barbosa.tables import Part
 from recrawl.learn import hunches
 from recrawl.learn.histories import Histories
-from recrawl.learn.priors import SHAPE, fitted, foretold
+from recrawl.learn.priors import SHAPE, doubted, fitted, foretold
 from recrawl.learn.sights.boosting import held_out, held_out_with, regressed
 from recrawl.learn.sights.evidence import Evidence
 from recrawl.learn.sights.splits import by_resource, by_site, standard_error
@@ -80,7 +80,7 @@ def _priors(
 ) -> tuple[Priors, int]:
     """Plain ones, and those about hunches where they foretell what was held out better, by more than a
     standard error: else no hunch is heeded, as in the loop. And how many bands these have."""
-    plain = fitted(seen, group)
+    plain = doubted(fitted(seen, group))
     if np.ptp(per_day) == 0.0:
         return plain, 1
     some = hunches.Hunched.of(seen, group, per_day)
