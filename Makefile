@@ -5,6 +5,8 @@ FOR ?= 30
 # Each brings its own servers and files. The others kill processes at moments that matter, and want the cores alone.
 SIDE_BY_SIDE := $(addprefix tests/,unit docs parity store acceptance hostile replay browser web \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
+# These replay histories, which the project ships none of.
+ON_CORPORA := $(addprefix bench/,choosing.py grounds.py kin_tellings.py peers.py)
 
 .PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
 
@@ -39,8 +41,9 @@ lint: setup-dev ## style, types, and the layers that imports keep to
 faults: setup-dev ## the fault tests at their full counts (minutes)
 	RECRAWL_FAULT_COUNT=$${RECRAWL_FAULT_COUNT:-200} $(PY) -m pytest tests/faults tests/hostile
 
-bench: setup-dev ## side-by-side benchmarks
-	@for file in bench/*.py; do $(PY) $$file || exit 1; done
+bench: setup-dev ## side-by-side benchmarks (CORPORA=FOLDER: those on corpora of your own too)
+	@for file in $(filter-out $(ON_CORPORA),$(wildcard bench/*.py)); do $(PY) $$file || exit 1; done
+	@$(if $(CORPORA),for file in $(ON_CORPORA); do $(PY) $$file "$(CORPORA)" || exit 1; done)
 
 docs: setup-dev ## write docs/reference from the code
 	$(PY) scripts/reference.py

@@ -75,7 +75,7 @@ def cells(folder: Path, said: argparse.Namespace) -> list[Cell]:
             for goal in said.goals.split(","):
                 begun = time.perf_counter()
                 ask = Ask(
-                    policies=RULES,
+                    policies=tuple(said.rules.split(",")) if said.rules else RULES,
                     days=DAYS,
                     min_gap_s=min_gap_s,
                     max_gap_s=180 * DAY_S,
@@ -146,6 +146,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, help="so many, whatever else is said")
     parser.add_argument("--predictor", default=DEFAULT_PREDICTOR)
     parser.add_argument("--corpora", help="names with commas between them; else all in the folder")
+    parser.add_argument("--rules", help="likewise; else all. Some make ten million visits at small gaps")
     parser.add_argument("--goals", default=",".join(GOALS))
     parser.add_argument("--gaps", default="both", choices=["both", "1 day", "resolution"])
     parser.add_argument("--json", type=Path, help="write all figures there")
