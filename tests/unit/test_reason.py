@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
+from recrawl.contracts import Goal
+from recrawl.learn.forecasts import GammaForecasts
 from recrawl.model import DAY_S, Plan, Standing
+from recrawl.schedule.goals import Capture, Fresh, Prompt
 from recrawl.schedule.reason import rate, reason, span
 
 
@@ -20,8 +26,47 @@ def test_the_reason_has_the_figures_it_rests_on() -> None:
     text = reason(plan(), Standing(n_informative=12, n_changes=4))
     assert text == (
         "4 changes seen in 12 visits, about one in 10 days expected; 31 % likely to have changed 3.5 days "
-        "after the last look; then a visit is worth the price of 12,300 (goal fresh)."
+        "after the last look; then a visit is worth about 3.43 hours of stale time saved, with this budget the least that one "
+        "is made for (goal fresh)."
     )
+
+
+def test_what_a_visit_is_worth_is_said_in_what_the_goal_is_about() -> None:
+    """The figure alone means nothing to whoever has not read the theory."""
+    assert "worth about 3.43 hours of being behind saved" in reason(
+        plan(rule="index:fresh-harmonic"), Standing()
+    )
+    assert "worth about 3.43 hours of waiting for news saved" in reason(plan(rule="index:prompt"), Standing())
+    caught = reason(plan(rule="index:capture", price=0.2149), Standing())
+    assert "worth about a 21.5 % chance of a version that would be missed" in caught
+    assert "worth about 12,300 by its goal" in reason(plan(rule="index:other"), Standing())
+    for free in (0.0, float("nan")):
+        assert reason(plan(price=free), Standing()).endswith("; then a visit is worth it (goal fresh).")
+
+
+def test_a_weight_counts_what_a_visit_is_worth_so_many_times() -> None:
+    text = reason(plan(), Standing(), weight=2.0)
+    assert "about 1.71 hours of stale time saved, with this budget and with its weight of 2 the least" in text
+    assert "a visit of the usual size is worth about" in reason(plan(), Standing(), by_size=True)
+
+
+@pytest.mark.parametrize("goal", [Fresh(), Capture(), Prompt()], ids=lambda goal: goal.name)
+def test_what_it_is_worth_is_what_one_more_visit_brings(goal: Goal) -> None:
+    """By how much the goal's own measure rises for each visit more: that is what the words claim."""
+    shape, scale_s, gap_s = 2.0, 1.5 * DAY_S, 0.8 * DAY_S
+
+    def by_second(per_s: float) -> float:
+        """What so many visits win in each second, or lose."""
+        t_s = np.linspace(0.0, 1.0 / per_s, 100_001)
+        stale = 1.0 - (scale_s / (scale_s + t_s)) ** shape
+        if goal.name == "capture":
+            return per_s * float(stale[-1])
+        return -per_s * float(np.trapezoid(stale if goal.name == "fresh" else shape * t_s / scale_s, t_s))
+
+    per_s, more = 1.0 / gap_s, 1e-3 / gap_s
+    brings = (by_second(per_s + more) - by_second(per_s - more)) / (2.0 * more)
+    forecasts = GammaForecasts(np.array([shape]), np.array([scale_s]))
+    assert brings == pytest.approx(float(goal.worth(forecasts, np.array([gap_s]))[0]), rel=1e-3)
 
 
 def test_a_source_that_told_of_a_change_is_mentioned() -> None:

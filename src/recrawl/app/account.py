@@ -16,10 +16,11 @@ from recrawl.app.relatives import Relative, relatives
 from recrawl.app.rows import Row, erased_words, number, plan_row, resource_row, visit_row
 from recrawl.app.silence import Silence, silence_of
 from recrawl.app.watchlist import url_of, watched
-from recrawl.contracts import Accountable, Forecasts
+from recrawl.contracts import Accountable, Forecasts, Store
 from recrawl.learn.credible import interval
 from recrawl.model import DAY_S, Erasure, Floats, Hunch, Plan, Resource, Standing, Visit
 from recrawl.schedule.reason import reason
+from recrawl.terms import noted_terms
 
 N_POINTS = 61
 BEYOND = 1.5  # gaps: so far the curve goes …
@@ -164,7 +165,7 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
         last=next(store.visits(resource.id, 1), None),
         erasure=erasure,
         now=now,
-        sentence=sentence(resource, told, plan, erasure),
+        sentence=sentence(store, resource, told, plan, erasure),
         curve=_curve(forecast, standing, nan if plan is None or paused else standing.due_at, now),
         p_now=nan if isnan(standing.since_at) else 1.0 - float(forecast.survival(passed_s)[0]),
         basis=basis,
@@ -179,10 +180,17 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
     )
 
 
-def sentence(resource: Resource, standing: Standing, plan: Plan | None, erasure: Erasure | None) -> str:
+def sentence(
+    store: Store, resource: Resource, standing: Standing, plan: Plan | None, erasure: Erasure | None
+) -> str:
     """Why it is looked at next when it is."""
-    if not resource.effective.paused:
-        return reason(plan, standing, resource.effective.changes) if plan else "Nothing is planned for it."
+    said = resource.effective
+    if not said.paused:
+        if plan is None:
+            return "Nothing is planned for it."
+        terms = noted_terms(store)
+        by_size = terms is not None and terms.mix > 0.0
+        return reason(plan, standing, said.changes, weight=said.weight, by_size=by_size)
     paused = "Paused: it is not looked at until `recrawl resume`"
     return f"{paused}." if erasure is None else f"{paused}; {erased_words(erasure)}."
 

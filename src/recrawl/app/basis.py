@@ -8,7 +8,7 @@ from math import isfinite, isnan, nan
 from recrawl.app.account import SHARE, Account
 from recrawl.app.quantity import iso
 from recrawl.model import DAY_S
-from recrawl.schedule.reason import looks_like, rounded, span
+from recrawl.schedule.reason import looks_like, price_words, rounded, span
 from recrawl.schedule.reason import rate as rated
 
 _RARE = 1.0 / 36_500  # a day: less than once in a century
@@ -56,6 +56,19 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
         yield "kin", f"{one.url}, whose changes come with one here by {100.0 * one.weight:.0f} %{told_words}"
     if isfinite(belief := basis.get("kin_belief", nan)):
         yield "told by kin", f"of a change since the last look; believed by {100.0 * belief:.0f} %"
+    if (words := _price(found)) is not None:
+        yield "price", words
+
+
+def _price(found: Account) -> str | None:
+    """The very figure that decided, for who wants to reckon with it."""
+    plan = found.plan
+    goal = plan.rule.partition(":")[2] if plan else ""
+    if plan is None or not goal or not isfinite(plan.price) or plan.price <= 0.0:
+        return None
+    weight = found.resource.effective.weight
+    times = "" if weight == 1.0 else f", times its weight of {weight:g},"
+    return f"{price_words(goal, plan.price)}: a visit comes when what it is worth{times} reaches this"
 
 
 def _posts(found: Account, said_at: float) -> Iterator[tuple[str, str]]:

@@ -52,6 +52,7 @@ class Host:
 
     standing: HostStanding
     price: float | None
+    goal: str  # that the price is for
     paused: bool  # said of the host itself
 
     def row(self, now: float) -> Row:
@@ -110,12 +111,14 @@ def in_trouble(house: House, limit: int = 20) -> tuple[list[Host], int]:
 def _told(house: House, standings: Sequence[HostStanding]) -> list[Host]:
     terms = noted_terms(house.store)
     dear = {} if terms is None else terms.dear
+    goal = "" if terms is None else terms.rule.partition(":")[2]
     scopes = [Scope(ScopeKind.HOST, one.name) for one in standings]
     paused = {scope.name for scope, said in house.store.said(scopes) if said.paused}
     return [
         Host(
             standing=one,
             price=number(dear[str(one.id)]) if str(one.id) in dear else None,
+            goal=goal,
             paused=one.name in paused,
         )
         for one in standings

@@ -92,7 +92,7 @@ def portrait(store: Store, resource_id: int) -> Portrait:
         erasure=erasure,
         last=next(store.visits(resource.id, 1), None),
         # whether its hunch is heeded only the forecast knows
-        sentence=sentence(resource, replace(standing, hunch_per_day=nan), plan, erasure),
+        sentence=sentence(store, resource, replace(standing, hunch_per_day=nan), plan, erasure),
         holdings=holdings(store, resource),
         signals=signals(store, resource),
         kin=relatives(store, resource.id, standing.since_at),

@@ -7,11 +7,21 @@ from math import isfinite
 from recrawl.model import ASKED, DAY_S, HOUR_S, Changes, Plan, Standing
 
 N_NEW = 10  # visits: after so many a resource is known by what it did
+# What a visit saves under each goal. One more visit saves so much: that is what the index of a goal means.
+_SAVED = {"fresh": "stale time", "fresh-harmonic": "being behind", "prompt": "waiting for news"}
 _UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
-def reason(plan: Plan, standing: Standing, changes: Changes = Changes.ANY) -> str:
-    """Why the resource is looked at next when it is; `changes` are those that count."""
+def reason(
+    plan: Plan,
+    standing: Standing,
+    changes: Changes = Changes.ANY,
+    *,
+    weight: float = 1.0,
+    by_size: bool = False,
+) -> str:
+    """Why the resource is looked at next when it is; `changes` are those that count. With `by_size` a visit
+    costs what it weighs."""
     if plan.rule == ASKED:
         return "Somebody asked for a visit: it comes in turn with all else that is due."
     if plan.rule == "first-look":
@@ -31,10 +41,10 @@ def reason(plan: Plan, standing: Standing, changes: Changes = Changes.ANY) -> st
     if standing.hunch_per_day > 0.0 and standing.n_informative <= N_NEW:
         alike = f"; it {looks_like(standing.hunch_per_day)}"
     told = "; a source has told of a change since" if standing.told_by else ""
-    return f"{known}{alike}{told}; {_why(plan)}."
+    return f"{known}{alike}{told}; {_why(plan, weight, by_size)}."
 
 
-def _why(plan: Plan) -> str:
+def _why(plan: Plan, weight: float, by_size: bool) -> str:
     goal = plan.rule.partition(":")[2]
     if plan.bound == "relook":
         return (
@@ -49,12 +59,40 @@ def _why(plan: Plan) -> str:
         return "every resource gets the same gap"
     if plan.rule == "proportional":
         return "every resource gets a gap in which as many changes are expected"
-    priced = f" of {rounded(plan.price, 3)}" if isfinite(plan.price) else ""
+    if not goal:
+        return f"as the rule {plan.rule} has it"
+    if not isfinite(plan.price) or plan.price <= 0.0 or weight <= 0.0:
+        return f"then a visit is worth it (goal {goal})"
+    counted = "" if weight == 1.0 else f" and with its weight of {weight:g}"
+    size = " of the usual size" if by_size else ""
     return (
-        f"then a visit is worth the price{priced} (goal {goal})"
-        if goal
-        else f"as the rule {plan.rule} has it"
+        f"then a visit{size} is worth about {worth(goal, plan.price / weight)}, "
+        f"with this budget{counted} the least that one is made for (goal {goal})"
     )
+
+
+def worth(goal: str, amount: float) -> str:
+    """What a visit brings, in what the goal is about.
+
+    >>> worth("fresh", 70812.0), worth("capture", 0.2149)
+    ('19.7 hours of stale time saved', 'a 21.5 % chance of a version that would be missed')
+    """
+    if goal == "capture":
+        return f"a {100.0 * min(amount, 1.0):.1f} % chance of a version that would be missed"
+    saved = _SAVED.get(goal)
+    return f"{rounded(amount, 3)} by its goal" if saved is None else f"{span(amount)} of {saved} saved"
+
+
+def price_words(goal: str, price: float) -> str:
+    """The very figure, with its unit.
+
+    >>> price_words("fresh", 70812.0), price_words("capture", 0.2149)
+    ('70,800 seconds of stale time saved', '0.215 versions that would be missed')
+    """
+    if goal == "capture":
+        return f"{rounded(price, 3)} versions that would be missed"
+    saved = _SAVED.get(goal)
+    return f"{rounded(price, 3)} " + ("by its goal" if saved is None else f"seconds of {saved} saved")
 
 
 def span(seconds: float) -> str:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from recrawl.app import hosts
+from recrawl.schedule.reason import price_words, worth
 from recrawl.web.face import asking
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.shell import path
@@ -67,6 +68,8 @@ async def host(request: Request, desk: Asked, name: str, after: Number = 0) -> H
         how=hosts.how,
         state=hosts.state,
         days=hosts.LATELY_DAYS,
+        worth=worth,
+        price_words=price_words,
     )
 
 
