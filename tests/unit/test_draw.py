@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from recrawl.evaluate.calibration import reliability
 from recrawl.model import DAY_S, Due
+from recrawl.schedule.reason import percent
 from recrawl.web.face.draw.hour import N_LANES, N_LISTED, hour
 from recrawl.web.face.draw.lines import Line, lines, moments
 from recrawl.web.face.draw.scatter import scatter
@@ -70,10 +71,19 @@ def test_lines_without_figures_say_so() -> None:
 def test_figures_on_the_axis_of_a_share_are_told_apart() -> None:
     at = [T0 + i * DAY_S for i in range(3)]
     tree = sound(
-        lines([Line("a", [0.806, 0.818, 0.829])], at, title="x", written=share, least=None, units=(0.01,))
+        lines(
+            [Line("a", [0.8061, 0.8063, 0.8068])],
+            at,
+            title="x",
+            written=percent,
+            marked=share,
+            least=None,
+            units=(0.01,),
+        )
     )
     names = [text for text in texts(tree, "text") if "%" in text]
     assert len(names) == len(set(names)) > 2
+    assert texts(tree, "td") == ["80.6 %", "80.6 %", "80.7 %"]  # as all shares on pages
 
 
 def test_moments_on_an_axis_are_round_and_few() -> None:
@@ -115,6 +125,6 @@ def test_forecasts_against_what_happened() -> None:
     changed = np.concatenate([np.arange(50) < 10, np.arange(50) < 40])
     tree = sound(scatter(reliability(p, changed)))
     assert len(list(tree.iter("circle"))) == 2
-    assert texts(tree, "td")[:3] == ["50", "15 %", "20 %"]
+    assert texts(tree, "td")[:3] == ["50", "15.0 %", "20.0 %"]
     low, high = (float(one.get("cy", "0")) for one in tree.iter("circle"))
     assert high < low  # upwards on the page

@@ -25,9 +25,9 @@ def plan(**said: object) -> Plan:
 def test_the_reason_has_the_figures_it_rests_on() -> None:
     text = reason(plan(), Standing(n_informative=12, n_changes=4))
     assert text == (
-        "4 changes seen in 12 visits, about one in 10 days expected; 31 % likely to have changed 3.5 days "
-        "after the last look; then a visit is worth about 3.43 hours of stale time saved, with this budget the least that one "
-        "is made for (goal fresh)."
+        "4 changes seen in 12 visits, about one in 10 days expected; 31.0 % likely to have changed 3.5 days "
+        "after the last look; then a visit is worth about 3.43 hours of stale time saved, with this budget "
+        "the least that one is made for (goal fresh)."
     )
 
 

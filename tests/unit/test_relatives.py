@@ -68,8 +68,8 @@ def test_why_says_so_in_words_and_in_json(home: Path) -> None:
     said = CliRunner().invoke(app, ["--home", str(home), "why", URLS[0]])
     assert said.exit_code == 0, said.output
     words = " ".join(said.output.split())
-    assert f"kin {URLS[1]}, whose changes come with one here by 75 %; seen to change 2023-11-21" in words
-    assert f"kin {URLS[2]}, whose changes come with one here by 25 %" in words
+    assert f"kin {URLS[1]}, whose changes come with one here by 75.0 %; seen to change 2023-11-21" in words
+    assert f"kin {URLS[2]}, whose changes come with one here by 25.0 %" in words
     assert "told by kin of a change since the last look; believed by" in words
     row = json.loads(CliRunner().invoke(app, ["--home", str(home), "why", URLS[0], "--json"]).output)
     assert [one["url"] for one in row["kin"]] == [URLS[1], URLS[2]]

@@ -373,6 +373,6 @@ def test_whoever_tells_of_it_is_named_and_leads_on(tmp_path: Path) -> None:
         (relative,) = client.get("/api/v1/resources/1/kin").json()
     assert f'href="/resources/3">{feed}</a>' in shown
     assert f'href="/resources/2">{kin}</a>' in shown
-    assert "75 %" in shown
+    assert "75.0 %" in shown
     assert (signal["source"], signal["source_id"]) == (feed, 3)
     assert (relative["url"], relative["id"], relative["weight"]) == (kin, 2, 0.75)

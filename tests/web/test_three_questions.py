@@ -66,7 +66,7 @@ def test_why_this_one_is_visited_when_it_is(browser: Any, year: Served) -> None:
         main = visitor.page.inner_text("main")
         why = main[main.index("When next, and why") :]
         assert re.search(
-            r"\d+ changes? seen in \d+ visits?, about .+ expected; \d+ % likely to have changed", why
+            r"\d+ changes? seen in \d+ visits?, about .+ expected; \d+\.\d % likely to have changed", why
         )
         assert re.search(rf"Next visit\s+{re.escape(when)}", why)
         assert visitor.complaints == []

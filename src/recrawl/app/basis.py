@@ -8,7 +8,7 @@ from math import isfinite, isnan, nan
 from recrawl.app.account import SHARE, Account
 from recrawl.app.quantity import iso
 from recrawl.model import DAY_S
-from recrawl.schedule.reason import looks_like, price_words, rounded, span
+from recrawl.schedule.reason import looks_like, percent, price_words, rounded, span
 from recrawl.schedule.reason import rate as rated
 
 _RARE = 1.0 / 36_500  # a day: less than once in a century
@@ -30,7 +30,7 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
         whose = "as is usual of what looks so" if found.heeded else "as is usual there"
         yield (
             "prior",
-            f"{usual}, {whose}; {100.0 * basis['prior_share']:.0f} % of its weight is left",
+            f"{usual}, {whose}; {percent(basis['prior_share'])} of its weight is left",
         )
     if isfinite(found.standing.hunch_per_day):
         seen_at = f"; seen {iso(found.standing.sight_at)}" if isfinite(found.standing.sight_at) else ""
@@ -42,20 +42,20 @@ def basis(found: Account) -> Iterator[tuple[str, str]]:
         yield "habit", f"{rounded(pace)} times its mean rate, so long after its last change"
     if isfinite(pace := basis.get("group_pace", nan)):
         visits = "1 visit" if found.n_heard == 1 else f"{found.n_heard:,} visits"
-        heed = f"it goes with that by {100.0 * basis['heed']:.0f} %"
+        heed = f"it goes with that by {percent(basis['heed'])}"
         yield "group", f"{_pace(pace)} since the last look, by {visits} of its host; {heed}"
     if abs((pace := basis.get("calendar_pace", 1.0)) - 1.0) > _SLIGHT:
-        believed = 100.0 * basis.get("calendar_belief", 1.0)
-        yield "calendar", f"{_pace(pace)} at this hour of the week; believed by {believed:.0f} %"
+        believed = percent(basis.get("calendar_belief", 1.0))
+        yield "calendar", f"{_pace(pace)} at this hour of the week; believed by {believed}"
     if found.told_by:
         belief = basis.get("signal_belief", nan)
-        believed_words = "" if isnan(belief) else f"; believed by {100.0 * belief:.0f} %"
+        believed_words = "" if isnan(belief) else f"; believed by {percent(belief)}"
         yield "told", f"{found.told_by} told of a change {iso(found.standing.told_at)}{believed_words}"
     for one in found.kin:
         told_words = f"; seen to change {iso(one.told_at)}" if isfinite(one.told_at) else ""
-        yield "kin", f"{one.url}, whose changes come with one here by {100.0 * one.weight:.0f} %{told_words}"
+        yield "kin", f"{one.url}, whose changes come with one here by {percent(one.weight)}{told_words}"
     if isfinite(belief := basis.get("kin_belief", nan)):
-        yield "told by kin", f"of a change since the last look; believed by {100.0 * belief:.0f} %"
+        yield "told by kin", f"of a change since the last look; believed by {percent(belief)}"
     if (words := _price(found)) is not None:
         yield "price", words
 
@@ -117,13 +117,14 @@ def _pace(pace: float) -> str:
 
 def silent_words(p: float, length_s: float) -> str:
     """How long it has been silent, and how improbable that was."""
-    return f"no change seen for {span(length_s)}, which had a probability of {percent(p)}"
+    chance = percent(p) if p >= 0.0005 else "less than 0.1 %"
+    return f"no change seen for {span(length_s)}, which had a probability of {chance}"
 
 
-def percent(p: float) -> str:
-    """A small probability.
+def small(p: float) -> str:
+    """A small probability, of which one digit would not tell enough.
 
-    >>> percent(0.0042), percent(3e-9)
+    >>> small(0.0042), small(3e-9)
     ('0.42 %', 'less than 0.0001 %')
     """
     return f"{100.0 * p:.2g} %" if p >= 1e-6 else "less than 0.0001 %"

@@ -20,6 +20,7 @@ from recrawl.evaluate.budgets.outlook import OF_GOAL
 from recrawl.evaluate.budgets.sureness import BURST
 from recrawl.evaluate.budgets.untold import Doubts, Why
 from recrawl.model import HOUR_S, Ints
+from recrawl.schedule.reason import percent
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -147,8 +148,8 @@ def foreseen(
     found.doubt(doubts)
     notes += _doubted(doubts)
     if found.useful < 0.995:
-        lost = 100.0 * (1.0 - found.useful)
-        notes.append(f"Of what is paid for {lost:.0f} % tells nothing: failed visits, second looks.")
+        lost = percent(1.0 - found.useful)
+        notes.append(f"Of what is paid for {lost} tells nothing: failed visits, second looks.")
     most = found.most_per_day
     if not most > found.least_per_day * 1.001:
         raise ConflictError(

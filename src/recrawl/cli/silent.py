@@ -28,7 +28,7 @@ def silent(
       recrawl silent
       recrawl silent --all --json
     """
-    from recrawl.app.basis import percent
+    from recrawl.app.basis import small
     from recrawl.app.beliefs import Beliefs
     from recrawl.app.quantity import away, short
     from recrawl.app.silence import all_silent
@@ -50,7 +50,7 @@ def silent(
                 (
                     (
                         row["url"],
-                        percent(row["p"]),
+                        small(row["p"]),
                         short(row["silent_s"]) if person else span(row["silent_s"]),
                         away(one.changed_at, now) if person else row["last_change_at"],
                         row["words"],

@@ -95,7 +95,7 @@ def _knows(letters: str) -> bool:
 def _fields(found: Account) -> Iterator[tuple[str, object]]:
     from recrawl.app.basis import basis, budgets, silent_words
     from recrawl.app.rows import deviations, verdict
-    from recrawl.schedule.reason import span
+    from recrawl.schedule.reason import percent, span
 
     row = found.row()
     seen = row["last_visit"]
@@ -114,7 +114,7 @@ def _fields(found: Account) -> Iterator[tuple[str, object]]:
         shown = f"{len(moments):,} {one if len(moments) == 1 else several}"
         yield "it showed", f"{shown} since {moments[0]}, the last {moments[-1]}"
     if isfinite(found.p_now):
-        yield "by now", f"{100.0 * found.p_now:.0f} % likely to have changed since the last look"
+        yield "by now", f"{percent(found.p_now)} likely to have changed since the last look"
     yield from basis(found)
     yield "budget", budgets(found)
     if found.silence is not None:

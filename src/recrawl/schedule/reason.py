@@ -35,7 +35,7 @@ def reason(
         f"about {rate(plan.per_day)} expected"
     )
     if isfinite(plan.p_changed):
-        likely = f"{100.0 * plan.p_changed:.0f} % likely to have changed"
+        likely = f"{percent(plan.p_changed)} likely to have changed"
         known = f"{known}; {likely} {span(plan.gap_s)} after the last look"
     alike = ""
     if standing.hunch_per_day > 0.0 and standing.n_informative <= N_NEW:
@@ -78,7 +78,7 @@ def worth(goal: str, amount: float) -> str:
     ('19.7 hours of stale time saved', 'a 21.5 % chance of a version that would be missed')
     """
     if goal == "capture":
-        return f"a {100.0 * min(amount, 1.0):.1f} % chance of a version that would be missed"
+        return f"a {percent(min(amount, 1.0))} chance of a version that would be missed"
     saved = _SAVED.get(goal)
     return f"{rounded(amount, 3)} by its goal" if saved is None else f"{span(amount)} of {saved} saved"
 
@@ -121,6 +121,15 @@ def rate(per_day: float) -> str:
     if not isfinite(per_day) or per_day <= 0.0:
         return "no change"
     return f"{rounded(per_day)} a day" if per_day >= 1.0 else f"one in {span(DAY_S / per_day)}"
+
+
+def percent(share: float) -> str:
+    """A share, in the one form that all pages and sentences have.
+
+    >>> percent(0.8163), percent(1.0)
+    ('81.6 %', '100.0 %')
+    """
+    return f"{100.0 * share:.1f} %"
 
 
 def rounded(value: float, digits: int = 2) -> str:

@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 from recrawl import __version__
 from recrawl.app.quantity import away, iso, short
 from recrawl.app.tokens import May
+from recrawl.schedule.reason import percent as written_share
 from recrawl.schedule.reason import rounded
 from recrawl.web.face.gate import Guest
 
@@ -138,8 +139,12 @@ def told(text: object) -> Markup:
     return escape(plain) + Markup("").join(Markup("<code>{}</code>{}").format(*pair) for pair in pairs)
 
 
-def percent(value: float | None, digits: int = 0) -> str:
-    return "–" if value is None or not isfinite(value) else f"{100.0 * value:.{digits}f} %"
+def percent(value: float | None) -> str:
+    """
+    >>> percent(0.8163), percent(None)
+    ('81.6 %', '–')
+    """
+    return "–" if value is None or not isfinite(value) else written_share(value)
 
 
 def size(n_bytes: float | None) -> str:

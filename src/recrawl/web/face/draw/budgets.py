@@ -11,6 +11,7 @@ from recrawl.app.foresight import Foresight
 from recrawl.evaluate.budgets.curve import Bought
 from recrawl.evaluate.report import axes
 from recrawl.evaluate.report.table import count
+from recrawl.schedule.reason import percent
 
 WIDTH, HEIGHT = 640.0, 280.0
 _TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 58.0, 30.0
@@ -33,15 +34,15 @@ TITLES = {
 def written(name: str, value: float) -> str:
     """A figure of this measure, for people.
 
-    >>> written("freshness", 0.8312), written("freshness", 0.998), written("freshness", 1.0)
-    ('83 %', '99.8 %', '100 %')
+    >>> written("freshness", 0.8312), written("freshness", 1.0)
+    ('83.1 %', '100.0 %')
     >>> written("delay_days_mean", 1.24), written("delay_days_mean", 0.0086)
     ('1.2 days', '12 minutes')
     """
     if not isfinite(value):
         return "–"
     if name in _SHARES:
-        return f"{100.0 * value:.1f} %" if 0.995 <= value < 0.9995 else f"{100.0 * value:.0f} %"
+        return percent(value)
     if name == "delay_days_mean":
         unit, _, size = _unit(value)
         return f"{_figure(value / size)} {unit}"

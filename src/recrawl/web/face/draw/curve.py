@@ -12,7 +12,7 @@ from recrawl.app.account import Curve
 from recrawl.app.quantity import iso
 from recrawl.evaluate.report import axes, labels
 from recrawl.model import DAY_S
-from recrawl.schedule.reason import span
+from recrawl.schedule.reason import percent, span
 
 WIDTH, HEIGHT, SIZE = 640.0, 300.0, 12.0
 _TOP, _BOTTOM, _LEFT, _RIGHT = 14.0, 44.0, 62.0, 16.0
@@ -65,7 +65,7 @@ def words(curve: Curve) -> str:
 
 
 def _share(curve: Curve, t_s: float) -> str:
-    return f"{100.0 * float(np.interp(t_s, curve.t_s, curve.p_changed)):.0f} %"
+    return percent(float(np.interp(t_s, curve.t_s, curve.p_changed)))
 
 
 def _marks(curve: Curve, across: axes.Scale) -> Sequence[Markup]:

@@ -39,11 +39,13 @@ def lines(
     *,
     title: str,
     written: Callable[[float], str],
+    marked: Callable[[float], str] | None = None,
     least: float | None = 0.0,
     units: Sequence[float] = (1.0,),
 ) -> Markup:
     """`at` are the moments of all lines; `least` is the lowest figure shown, None: what there is. Figures on
-    the axis are round in one of the `units`, the largest first."""
+    the axis are round in one of the `units`, the largest first, and `marked` where they are written otherwise
+    than those on the lines."""
     known = [y for line in drawn for y in line.y if isfinite(y)]
     if not known or len(at) < 2:
         return Markup('<p class="quiet">{}: nothing to draw yet.</p>').format(title)
@@ -52,7 +54,7 @@ def lines(
     ticks = [tick * unit for tick in steps(low / unit, max(known) / unit, 4)]
     across = Scale(at[0], at[-1], _LEFT, WIDTH - _RIGHT)
     upward = Scale(ticks[0], ticks[-1], HEIGHT - _BOTTOM, _TOP)
-    parts = [_frame(across, upward, ticks, written), _legend(drawn)]
+    parts = [_frame(across, upward, ticks, marked or written), _legend(drawn)]
     for turn, line in enumerate(drawn):
         parts.append(_curve(line, turn, at, across, upward, written))
     svg = Markup('<svg viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="{}" class="chart">{}</svg>').format(

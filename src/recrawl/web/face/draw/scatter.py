@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from recrawl.evaluate.calibration import Bin
 from recrawl.evaluate.report.axes import Scale
+from recrawl.schedule.reason import percent
 
 _SIZE, _LEFT, _RIGHT, _TOP, _BOTTOM = 400.0, 68.0, 28.0, 12.0, 48.0
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -22,7 +23,7 @@ def scatter(curve: Sequence[Bin]) -> Markup:
     parts = [_frame(across, upward)]
     for one in shown:
         x, y = across(one.forecast), upward(one.happened)
-        said = f"{_percent(one.forecast)} forecast, {_percent(one.happened)} happened, {one.n:,} visits"
+        said = f"{percent(one.forecast)} forecast, {percent(one.happened)} happened, {one.n:,} visits"
         parts.append(
             Markup(
                 '<g class="s1"><title>{}</title><path class="line" d="M{:.1f} {:.1f}V{:.1f}"/>'
@@ -46,7 +47,8 @@ def _frame(across: Scale, upward: Scale) -> Markup:
                 '<text x="{:.1f}" y="{:.0f}" text-anchor="middle">{}</text>'
             ).format(
                 *(_LEFT, y, _SIZE - _RIGHT, x, _TOP, _SIZE - _BOTTOM),
-                *(_LEFT - 6, y + 4, _percent(tick), x, _SIZE - _BOTTOM + 16, _percent(tick)),
+                *(_LEFT - 6, y + 4, f"{100.0 * tick:.0f} %"),
+                *(x, _SIZE - _BOTTOM + 16, f"{100.0 * tick:.0f} %"),
             )
         )
     middle = (_LEFT + _SIZE - _RIGHT) / 2
@@ -69,8 +71,8 @@ def _table(shown: Sequence[Bin]) -> Markup:
         Markup(
             '<tr><th scope="row">{} to {}</th><td>{}</td><td>{}</td><td>{}</td><td>{} to {}</td></tr>'
         ).format(
-            *(_percent(one.low), _percent(one.high), f"{one.n:,}", _percent(one.forecast)),
-            *(_percent(one.happened), _percent(one.least), _percent(one.most)),
+            *(percent(one.low), percent(one.high), f"{one.n:,}", percent(one.forecast)),
+            *(percent(one.happened), percent(one.least), percent(one.most)),
         )
         for one in shown
     )
@@ -80,7 +82,3 @@ def _table(shown: Sequence[Bin]) -> Markup:
         '<th scope="col">Happened</th><th scope="col">Between</th></tr></thead>'
         "<tbody>{}</tbody></table></details>"
     ).format(TITLE, rows)
-
-
-def _percent(value: float) -> str:
-    return f"{100.0 * value:.0f} %"

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import HTMLResponse, Response
 
 from recrawl.app import overview, vitals
-from recrawl.evaluate.card.words import foretold, title, words
+from recrawl.evaluate.card.words import title
 from recrawl.schedule.reason import span
 from recrawl.web.face import asking
+from recrawl.web.face.carding import foretold, words
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.scatter import scatter
 from recrawl.web.face.metrics import exposition

@@ -9,9 +9,10 @@ from starlette.responses import HTMLResponse
 
 from recrawl.app import overview
 from recrawl.app.quantity import short
-from recrawl.evaluate.card.words import compared
 from recrawl.model import DAY_S, HOUR_S
+from recrawl.schedule.reason import percent
 from recrawl.web.face import asking
+from recrawl.web.face.carding import compared
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.hour import hour as drawn_hour
 from recrawl.web.face.draw.lines import Line, lines
@@ -62,7 +63,8 @@ async def progress(request: Request, desk: Asked) -> HTMLResponse:
                 [Line("this schedule", fresh), Line("uniform visits", [even.freshness] * len(at))],
                 at,
                 title="Freshness: the share of time that copies were up to date",
-                written=share,
+                written=percent,
+                marked=share,
                 least=None,
                 units=(0.01,),
             ),
@@ -91,7 +93,7 @@ async def most(request: Request, desk: Asked, days: Days = 7.0) -> HTMLResponse:
 
 
 def share(value: float) -> str:
-    """Fine enough to tell figures on an axis apart.
+    """On an axis: fine enough to tell figures apart, however close they are.
 
     >>> share(0.82), share(0.825)
     ('82 %', '82.5 %')

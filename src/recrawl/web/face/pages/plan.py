@@ -15,7 +15,7 @@ from recrawl.app.foresight import Foresight
 from recrawl.app.quantity import visits_per_day
 from recrawl.errors import BadInputError
 from recrawl.evaluate.budgets.curve import Bought
-from recrawl.evaluate.report.own import table as replayed_table
+from recrawl.evaluate.own.results import MEASURES, Replayed
 from recrawl.evaluate.report.table import count
 from recrawl.model import DAY_S
 from recrawl.web.face.desk import Desk, desk_of
@@ -24,13 +24,11 @@ from recrawl.web.face.draw import budgets as drawing
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
 Word = Annotated[str, Query(max_length=200)]
-REPLAYED = {
-    "policy": "Policy",
-    "visits": "Visits",
-    "freshness": "Share of copies up to date",
-    "recall": "Share of changes told apart",
-    "delay days": "Days until a change is known",
-    "harmonic": drawing.TITLES["harmonic"],
+REPLAYED = {  # its measures, by what the drawings call them
+    "freshness": "freshness",
+    "recall": "recall",
+    "wait_days_mean": "delay_days_mean",
+    "harmonic": "harmonic",
 }
 POLICIES = ("uniform", "index", "week", "nutch", "changedetection", "miniflux")
 
@@ -157,12 +155,20 @@ async def replayed(
     result = await desk.slow(
         offers.replayed, policies, goal, span, "", deadline_s=2.0, keep_s=600.0, long=True
     )
-    columns, rows = replayed_table(result)
     return desk.page(
         request,
         "plan_replayed.html",
         block="part",
-        columns=[REPLAYED[name] for name in columns],
-        rows=rows,
+        columns=["Policy", "Visits", *(drawing.TITLES[REPLAYED[name]] for name in MEASURES)],
+        rows=[
+            [row.policy, count(row.visits), *(_bounded(row, name) for name in MEASURES)]
+            for row in result.rows
+        ],
         notes=result.notes,
     )
+
+
+def _bounded(row: Replayed, name: str) -> str:
+    had = row.measures[name]
+    value, low, high = (drawing.written(REPLAYED[name], one) for one in (had.value, had.low, had.high))
+    return value if value == "–" else f"{value} ({low} to {high})"

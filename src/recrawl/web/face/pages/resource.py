@@ -16,6 +16,7 @@ from recrawl.app.quantity import away, instant, iso, written
 from recrawl.app.rows import deviations, erased_words, verdict, visit_row
 from recrawl.errors import BadInputError
 from recrawl.model import DAY_S, HOUR_S, Kind, Resource, Standing, Version, Visit
+from recrawl.schedule.reason import percent
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.download import download
 from recrawl.web.face.draw import curve as curve_drawing
@@ -217,11 +218,11 @@ def chance(p: float) -> tuple[str, str]:
     """That it has changed by now; nothing is sure.
 
     >>> chance(0.42), chance(0.9999)
-    (('42 %', 'likely'), ('over 99 %', 'likely'))
+    (('42.0 %', 'likely'), ('over 99.9 %', 'likely'))
     """
     if not isfinite(p):
         return "–", "it was not looked at yet"
-    return "over 99 %" if p > 0.99 else f"{100.0 * p:.0f} %" if p > 0.01 else "under 1 %", "likely"
+    return "over 99.9 %" if p > 0.999 else percent(p) if p > 0.001 else "under 0.1 %", "likely"
 
 
 @router.get("/resources/{number}/hours")
