@@ -18,7 +18,7 @@ from recrawl.app.account import account
 from recrawl.app.basis import basis
 from recrawl.app.tokens import May
 from recrawl.checks.store.samples import completion, lease_of, new
-from recrawl.model import DAY_S, KinTable, Learned, Mask, Noise, Settings, Standing, Telling
+from recrawl.model import DAY_S, Changed, KinTable, Learned, Mask, Noise, Settings, Standing, Telling
 
 PART = {"X-Part": "1"}
 JSON_FORM, CSV_FORM, FEED_FORM = ".json", ".csv", ".rss"
@@ -55,6 +55,25 @@ def test_the_page_has_what_the_store_has_at_once(year: Served) -> None:
     assert "style=" not in page.text
     assert "<style" not in page.text
     assert len(page.content) < 300_000
+
+
+def test_a_visit_that_found_a_change_leads_to_what_differs(year: Served) -> None:
+    with year.client() as client, year.house() as house:
+        shown = next(
+            one.id
+            for one, _, _ in house.store.resources(after=29)
+            if len(house.store.history(one.id, limit=3)) == 3
+        )
+        visits = list(house.store.visits(shown, 25))
+        versions = {one.at: one.seq for one in house.store.history(shown, limit=1_000)}
+        part = client.get(f"/resources/{shown}/visits?from=1970&until=2100", headers=PART).text
+        links = re.findall(rf'href="/resources/{shown}/diff\?until=(\d+)">Changed', part)
+        wanted = [versions[one.at] for one in visits if one.changed is Changed.YES]
+        assert [int(seq) for seq in links] == [seq for seq in wanted if seq > 1]
+        assert links
+        differs = patiently(client, f"/resources/{shown}/diff?until={links[0]}").text
+    assert f"and version {links[0]} (" in differs
+    assert "Nothing that counts differs" not in differs
 
 
 def test_nobody_is_asked_for_that_is_not_watched(year: Served) -> None:

@@ -10,11 +10,13 @@ from recrawl.app.account import sentence
 from recrawl.app.masks import mask_rows
 from recrawl.app.relatives import Relative, relatives
 from recrawl.app.rows import Row, resource_row, said_words
+from recrawl.app.versions import after
 from recrawl.app.watchlist import url_of
 from recrawl.contracts import Store
 from recrawl.errors import NotWatchedError
 from recrawl.model import (
     GLOBAL,
+    Changed,
     Erasure,
     Manner,
     Plan,
@@ -147,6 +149,22 @@ def visits_of(
     resource, _, _ = numbered(store, resource_id)
     found = list(store.visits(resource_id, limit + 1, from_at=from_at, until_at=until_at))
     return resource, found[:limit], len(found) > limit
+
+
+def versions_found(store: Store, resource_id: int, visits: Sequence[Visit]) -> dict[str, int]:
+    """By the visit that found it, the version that has something to be compared with: what a change led to.
+    The visits are the newest first, and none between them is left out."""
+    if not visits:
+        return {}
+    # a visit makes one version at most; and one more, from before all of them
+    kept = store.history(resource_id, until_at=after(visits[0].at), newest_first=True, limit=len(visits) + 1)
+    found = {}
+    for visit in visits:
+        version = next((one for one in kept[:-1] if one.at <= visit.at), None)
+        new = version is not None and not version.at <= visit.since_at
+        if version is not None and new and visit.changed is Changed.YES and (version.file or version.gone):
+            found[visit.fetch_id] = version.seq
+    return found
 
 
 def versions_of(

@@ -11,7 +11,15 @@ from starlette.responses import HTMLResponse, Response
 from recrawl.app.basis import basis, budgets, rate, silent_words
 from recrawl.app.build import House
 from recrawl.app.hours import Hours, hours
-from recrawl.app.portrait import Portrait, numbered, portrait, version_of, versions_of, visits_of
+from recrawl.app.portrait import (
+    Portrait,
+    numbered,
+    portrait,
+    version_of,
+    versions_found,
+    versions_of,
+    visits_of,
+)
 from recrawl.app.quantity import away, instant, iso, written
 from recrawl.app.rows import deviations, erased_words, verdict, visit_row
 from recrawl.errors import BadInputError
@@ -156,6 +164,7 @@ def _visits(house: House, number: int, now: float, from_at: float, until_at: flo
         "legend": LEGEND,
         "zooms": zooms(from_at, until_at, now, first_at),
         "listed": [(visit, _said(resource, visit)) for visit in found[:N_LISTED]],
+        "led_to": versions_found(house.store, number, found[:N_LISTED]),
         "n_drawn": len(found),
         "more": more,
         "from_at": from_at,
