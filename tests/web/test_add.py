@@ -15,7 +15,7 @@ import httpx
 import pytest
 from tests.web.conftest import Served
 
-from recrawl.model import GLOBAL, Settings
+from recrawl.model import GLOBAL, NewResource, Settings
 
 FILES: dict[str, tuple[bytes | str, str]] = {
     "urls.txt": ("https://a.example/1\nhttps://a.example/2\n", "text/plain"),
@@ -102,6 +102,24 @@ def test_nothing_is_added_before_somebody_says_yes(served: Served) -> None:
         assert (added["kind"], added["max_gap_s"]) == ("page", 7 * 86_400.0)
         _, again = begun(client, text=text)
         assert "all of it is watched already" in again
+
+
+def test_a_private_address_that_is_watched_is_listed_as_such(served: Served) -> None:
+    """Whoever runs this machine added it; to say that it cannot be watched would be wrong."""
+    mine, other = "http://192.168.0.1/mine", "http://192.168.0.1/other"
+    near = Settings(allow_private=True)
+    with served.house() as house:
+        house.store.add([NewResource(url=mine, host="192.168.0.1", settings=near)], served.clock.now())
+    with served.client() as client:
+        place, shown = begun(client, text=f"{mine}\n{other}\n{other}\n", tags="home")
+        known, refused = shown.split("Cannot be watched: 1")
+        assert "Watched already: 1" in known
+        assert mine in known
+        assert mine not in refused
+        assert other in refused
+        assert client.post(place).status_code == 303
+        assert n_watched(served) == 1
+        assert client.get("/api/v1/resources/1").json()["tags"] == ["home"]
 
 
 @pytest.mark.parametrize("name", FILES)

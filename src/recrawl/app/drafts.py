@@ -50,21 +50,29 @@ async def drafted(house: House, given: Given, settings: Settings, tags: tuple[st
     draft = Draft(settings=settings, tags=tags)
     allowed = lru_cache(maxsize=1_000)(lambda host: private_allowed(house.store, host, tags))
     seen: dict[str, NewResource] = {}
+    private: dict[str, Refused] = {}
     async for item in _found(house, given, allowed):
         if len(seen) == MOST:
             draft.full = True
             break
         new = admitted(item, settings, tags, (), allowed=allowed, remedy=_REMEDY)
         if isinstance(new, Refused):
-            draft.refused.refuse(new)
-        else:
-            seen.setdefault(new.url, new)
+            # one that is private may be watched all the same: whoever runs this machine added it
+            if isinstance(near := admitted(item, settings, tags, (), allowed=lambda _: True), Refused):
+                draft.refused.refuse(new)
+                continue
+            private.setdefault(near.url, new)
+            new = near
+        seen.setdefault(new.url, new)
     urls = list(seen)
     known: set[str] = set()
     for start in range(0, len(urls), N_TOGETHER):
         known |= house.store.known(urls[start : start + N_TOGETHER])
-    draft.new = [new for url, new in seen.items() if url not in known]
+    draft.new = [new for url, new in seen.items() if url not in known and url not in private]
     draft.known = [new for url, new in seen.items() if url in known]
+    for url, refused in private.items():
+        if url not in known:
+            draft.refused.refuse(refused)
     return draft
 
 
