@@ -93,9 +93,16 @@ def test_policies_are_replayed_on_the_past(year: Served) -> None:
 
 def test_a_plan_that_rests_on_nothing_says_so(served: Served) -> None:
     with served.client() as client:
-        assert client.get("/plan").status_code == 200
+        page = client.get("/plan")
+        assert page.status_code == 200
+        assert "Nothing is watched yet" in page.text
+        assert '<li><a href="/add">Add some addresses</a>' in page.text
+        assert "/plan/curve" not in page.text  # it could say no more
+        assert "Replay" not in page.text
         answer = patiently(client, "/plan/curve")
         assert answer.status_code == 200
         assert patiently(client, "/api/v1/plan").status_code == 409
         assert "recrawl run" in answer.text
+        assert "recrawl add" in answer.text
+        assert "0 resources" not in answer.text
         assert "<html" not in answer.text

@@ -126,6 +126,11 @@ def foreseen(
 ) -> Foresight:
     beliefs = Beliefs(house)
     batch = beliefs.all()
+    if not len(batch):
+        raise ConflictError(
+            "Nothing is watched that could be planned for; add something with `recrawl add`, and let "
+            "`recrawl run` visit it for a while."
+        )
     out = ~seen_of_late(batch)
     batch = batch.pick(~out)
     n_told = int((batch.n_informative > 1).sum())

@@ -34,11 +34,12 @@ POLICIES = ("uniform", "index", "week", "nutch", "changedetection", "miniflux")
 
 
 def _in_force(house: House) -> dict[str, object]:
-    schedule = house.config.schedule
+    schedule, now = house.config.schedule, house.clock.now()
     return {
         "budget": schedule.budget,
         "goal": schedule.goal,
-        "spent": house.store.n_visits_since(house.clock.now() - DAY_S),
+        "spent": house.store.n_visits_since(now - DAY_S),
+        "n_resources": house.store.counts(now)["resources"],
     }
 
 
