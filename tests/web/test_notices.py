@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
+from lxml.html import fromstring
 from tests.receivers import receiving
 from tests.web.conftest import Served
 
 from recrawl.app import notices
+from recrawl.app.outbox import keep, kept_state
+from recrawl.notify.box import Box, Message
+from recrawl.notify.news import News, What
 from recrawl.notify.recipient import Recipient
 
 SECRET = "s3cret-p4th"
@@ -46,6 +52,39 @@ def test_a_notice_is_added_tried_and_removed(served: Served) -> None:
         assert browser.post("/notices/near/remove", data={"csrf": word}).status_code == 303
         assert browser.post("/notices/me/remove", data={"csrf": word}).status_code == 303
         assert "Nobody is told" in browser.get("/notices").text
+
+
+def test_what_holds_a_message_is_said_and_until_when(served: Served) -> None:
+    now = served.clock.now()
+    with served.house() as house:
+        boxes = {}
+        for name, said, box in (
+            ("full", {"per_hour": 2}, Box(sent_at=(now - 3000.0, now - 1800.0))),
+            ("asleep", {"quiet": "22:00-07:00"}, Box()),
+            ("broken", {}, Box(n_failures=3, retry_at=now + 240.0, trouble="it answered 503")),
+            ("well", {}, Box()),
+        ):
+            notices.add(house, notices.asked(name, **said), Recipient(url="https://hooks.example/x"))  # type: ignore[arg-type]
+            added = notices.notices(house).all()[name][0]
+            news = tuple(News(what=What.CHANGE, key=f"{name}{n}", at=now) for n in range(27))
+            message = Message(id="m", news=news[:1], made_at=now)
+            waits: dict[str, Any] = {"waiting": news, "heard_at": now}
+            if name == "broken":
+                waits = {"sending": (message,)}
+            boxes[name] = replace(box, added_at=added.added_at, **waits)
+        keep(house.store, replace(kept_state(house.store), boxes=boxes))
+    with served.client() as client:
+        page = client.get("/notices").text
+        rows = {row["name"]: row for row in client.get("/api/v1/notices").json()}
+    shown = [" ".join(fromstring(one).text_content().split()) for one in page.split("<tr data-row>")[1:]]
+    assert "working 27 waiting: held by the limit of 2 messages an hour; sent in" in shown[0]
+    assert "working 27 waiting: held by quiet hours; sent in" in shown[1]
+    assert "it answered 503 1 waiting: the last try failed; the next is in" in shown[2]
+    assert "working 27 waiting: sent once a run goes on" in shown[3]
+    assert "Nobody is visiting, so nobody sends what waits" in page
+    assert [rows[name]["held_by"] for name in boxes] == ["limit", "quiet", "failure", None]
+    assert rows["asleep"]["held_until"] == "2027-01-01T07:00:00Z"
+    assert rows["well"]["held_until"] is None
 
 
 def test_a_program_adds_one_and_reads_no_address(served: Served) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recrawl.app import private
+from recrawl.app.holding import held
 from recrawl.app.outbox import delivery_rows, kept_state, started
 from recrawl.app.quantity import iso, seconds
 from recrawl.app.rows import Row
@@ -179,10 +180,11 @@ def remove(house: House, name: str) -> bool:
 
 def listed(house: House) -> list[Row]:
     """Every notice with how it stands; of where it goes as much as may be seen."""
-    state = kept_state(house.store)
+    state, now = kept_state(house.store), house.clock.now()
     rows = []
     for notice, recipient in notices(house).all().values():
         box = box_for(notice, state.boxes)
+        wait = held(notice, box, now)
         rows.append(
             {
                 "name": notice.name,
@@ -208,6 +210,9 @@ def listed(house: House) -> list[Row]:
                 "n_failures": box.n_failures,
                 "retry_at": iso(box.retry_at) if box.n_failures else None,
                 "trouble": box.trouble,
+                "held_by": wait.by or None if wait else None,
+                "held_words": wait.words if wait else "",
+                "held_until": iso(wait.until_at) if wait and wait.by else None,
             }
         )
     return rows

@@ -8,7 +8,9 @@ from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 
 from recrawl.app import notices
-from recrawl.app.build import House
+from recrawl.app.build import PRESENCE_FOLDER, House
+from recrawl.app.presence import n_alive
+from recrawl.app.quantity import instant
 from recrawl.app.rows import Row
 from recrawl.app.watchlist import Choice
 from recrawl.errors import NotWatchedError
@@ -32,18 +34,20 @@ WORDS = {
 N_LOG = 50
 
 
-def _all(house: House) -> tuple[list[Row], list[Row]]:
-    return notices.listed(house), notices.log(house, N_LOG)
+def _all(house: House) -> tuple[list[Row], list[Row], bool]:
+    return notices.listed(house), notices.log(house, N_LOG), n_alive(house.home / PRESENCE_FOLDER) > 0
 
 
 @router.get("/notices")
 async def listed(request: Request, desk: Asked) -> HTMLResponse:
-    rows, log = await desk.ask(_all)
+    rows, log, running = await desk.ask(_all)
     return desk.page(
         request,
         "notices.html",
         rows=rows,
         log=log,
+        running=running,
+        instant=instant,
         words={one.value: text for one, text in WORDS.items()},
         usual={one.value for one in USUAL},
     )
