@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lxml.html import fromstring
 from tests.web.conftest import Served
 
 from recrawl.model import GLOBAL, NewResource, Settings
@@ -70,6 +71,11 @@ def begun(client: httpx.Client, **fields: Any) -> tuple[str, str]:
     assert answer.status_code == 303, answer.text
     place = answer.headers["location"]
     return place, client.get(place).text
+
+
+def read(html: str) -> Any:
+    """A page as a tree; the stubs know too little of those."""
+    return fromstring(html)
 
 
 def n_watched(served: Served) -> int:
@@ -143,6 +149,53 @@ def test_what_is_missing_or_wrong_is_told(served: Served) -> None:
         assert client.post("/add", data={"tags": ""}, files=big).status_code == 413
         assert client.get("/add/no-such-draft").status_code == 404
         assert n_watched(served) == 0
+
+
+def test_a_form_that_is_refused_comes_back_with_what_was_typed(served: Served) -> None:
+    said = {
+        "text": "https://a.example/?a&b\n<b>",
+        "address": "https://a.example/s.xml",
+        "tags": "news, late",
+        "kind": "feed",
+        "changes": "significant",
+        "weight": "much",
+        "min_gap": "2d",
+        "max_gap": "soon",
+    }
+    with served.client() as client:
+        answer = client.post("/add", data=said, files={"file": ("l.txt", b"https://a.example/3")})
+        assert answer.status_code == 400
+        page = read(answer.text)
+        (area,) = page.findall(".//textarea")
+        assert area.text_content().splitlines() == said["text"].splitlines()
+        fields = {one.get("name"): one for one in page.findall(".//form[@action='/add']//input")}
+        for name in ("address", "tags", "weight", "min_gap", "max_gap"):
+            assert fields[name].get("value") == said[name], name
+        assert [one.get("value") or one.text for one in page.findall(".//option[@selected]")] == [
+            "feed",
+            "significant",
+        ]
+        assert [name for name, one in fields.items() if one.get("aria-invalid")] == [
+            "file",
+            "weight",
+            "max_gap",
+        ]
+        told = {one.get("id"): one.text_content() for one in page.findall(".//label/span[@class='wrong']")}
+        assert "is no number" in told["wrong-weight"]
+        assert "soon" in told["wrong-max_gap"]
+        assert "again" in told["wrong-file"]
+        assert n_watched(served) == 0
+        mended = {**said, "weight": "2", "max_gap": "3d"}
+        for wrong, field, status in (
+            ({"max_gap": "1d"}, "max_gap", 409),
+            ({"weight": "-1"}, "weight", 400),
+            ({"kind": "y"}, "kind", 400),
+            ({"tags": "x" * 501}, "tags", 422),
+            ({"text": "", "address": ""}, "text", 400),
+        ):
+            answer = client.post("/add", data={**mended, **wrong})
+            assert (answer.status_code, f'id="wrong-{field}"' in answer.text) == (status, True), wrong
+        assert client.post("/add", data=mended).status_code == 303
 
 
 def test_an_address_on_this_machine_is_not_asked_unless_that_is_allowed(

@@ -19,6 +19,11 @@ from recrawl.notify.recipient import Recipient
 SECRET = "s3cret-p4th"
 
 
+def read(html: str) -> Any:
+    """A page as a tree; the stubs know too little of those."""
+    return fromstring(html)
+
+
 def test_a_notice_is_added_tried_and_removed(served: Served) -> None:
     with receiving() as receiver, served.client("") as browser:
         browser.post("/enter", data={"token": served.token})
@@ -54,17 +59,69 @@ def test_a_notice_is_added_tried_and_removed(served: Served) -> None:
         assert "Nobody is told" in browser.get("/notices").text
 
 
+def test_a_form_that_is_refused_comes_back_with_what_was_typed(served: Served) -> None:
+    """All but the secrets, with what is wrong beside its field."""
+    hook, key = f"https://hooks.example/{SECRET}", "k" * 32
+    said = {
+        "name": "two words",
+        "to": hook,
+        "which": "tag",
+        "of": "news & more",
+        "on": ["silent"],
+        "match": "sold out",
+        "side": "added",
+        "quiet": "late",
+        "zone": "Mars/Olympus",
+        "secret": key,
+    }
+    with served.client() as client:
+        answer = client.post("/notices", data=said)
+        assert answer.status_code == 400
+        page = read(answer.text)
+        fields = {one.get("name"): one for one in page.findall(".//form[@action='/notices']//input")}
+        for name in ("name", "of", "match", "quiet", "zone"):
+            assert fields[name].get("value") == said[name], name
+        assert [one.get("value") for one in page.findall(".//select/option[@selected]")] == ["tag", "added"]
+        assert [one.get("value") for one in page.findall(".//input[@checked]")] == ["silent"]
+        marked = [name for name, one in fields.items() if one.get("aria-invalid")]
+        assert marked == ["name", "quiet", "zone"]
+        for name in marked:
+            place = fields[name].get("aria-describedby")
+            (told,) = page.findall(f".//label/span[@id='{place}']")
+            assert "write them as 22:00-07:00" in told.text_content() or name != "quiet"
+        assert SECRET not in answer.text
+        assert key not in answer.text
+        assert "Nobody is told" in answer.text
+        mended = {**said, "name": "me", "quiet": "22-7", "zone": "UTC"}
+        for wrong, field, status in (
+            ({"to": "nonsense"}, "to", 400),
+            ({"secret": "short"}, "secret", 400),
+            ({"of": ""}, "of", 400),
+            ({"which": "moon"}, "which", 422),
+            ({"match": "x" * 501}, "match", 422),
+            ({"to": "nothingofthekind://x", "secret": ""}, "to", 409),
+            ({"daily": "8", "every": "6h"}, "every", 409),
+        ):
+            answer = client.post("/notices", data={**mended, **wrong})
+            assert (answer.status_code, f'id="wrong-{field}"' in answer.text) == (status, True), wrong
+            assert SECRET not in answer.text
+        assert client.post("/notices", data=mended).status_code == 303
+        again = client.post("/notices", data=mended)
+        assert (again.status_code, 'id="wrong-name"' in again.text) == (409, True)
+
+
 def test_what_holds_a_message_is_said_and_until_when(served: Served) -> None:
     now = served.clock.now()
     with served.house() as house:
-        boxes = {}
-        for name, said, box in (
+        cases: list[tuple[str, dict[str, Any], Box]] = [
             ("full", {"per_hour": 2}, Box(sent_at=(now - 3000.0, now - 1800.0))),
             ("asleep", {"quiet": "22:00-07:00"}, Box()),
             ("broken", {}, Box(n_failures=3, retry_at=now + 240.0, trouble="it answered 503")),
             ("well", {}, Box()),
-        ):
-            notices.add(house, notices.asked(name, **said), Recipient(url="https://hooks.example/x"))  # type: ignore[arg-type]
+        ]
+        boxes = {}
+        for name, said, box in cases:
+            notices.add(house, notices.asked(name, **said), Recipient(url="https://hooks.example/x"))
             added = notices.notices(house).all()[name][0]
             news = tuple(News(what=What.CHANGE, key=f"{name}{n}", at=now) for n in range(27))
             message = Message(id="m", news=news[:1], made_at=now)
@@ -76,7 +133,7 @@ def test_what_holds_a_message_is_said_and_until_when(served: Served) -> None:
     with served.client() as client:
         page = client.get("/notices").text
         rows = {row["name"]: row for row in client.get("/api/v1/notices").json()}
-    shown = [" ".join(fromstring(one).text_content().split()) for one in page.split("<tr data-row>")[1:]]
+    shown = [" ".join(read(one).text_content().split()) for one in page.split("<tr data-row>")[1:]]
     assert "working 27 waiting: held by the limit of 2 messages an hour; sent in" in shown[0]
     assert "working 27 waiting: held by quiet hours; sent in" in shown[1]
     assert "it answered 503 1 waiting: the last try failed; the next is in" in shown[2]

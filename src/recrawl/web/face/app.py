@@ -17,19 +17,13 @@ from starlette.types import Scope
 
 from recrawl import __version__
 from recrawl.app.tokens import Tokens
-from recrawl.errors import (
-    BadInputError,
-    BusyHostError,
-    ConflictError,
-    NotWatchedError,
-    RecrawlError,
-    UnknownPartError,
-)
+from recrawl.errors import BadInputError, BusyHostError, RecrawlError
 from recrawl.live.clock import FastClock
 from recrawl.web.face import live
 from recrawl.web.face.api import API, PROBLEMS
 from recrawl.web.face.backroom import StillWorkingError
 from recrawl.web.face.desk import Desk, desk_of
+from recrawl.web.face.forms import status_of
 from recrawl.web.face.gate import Gate
 from recrawl.web.face.pages import PAGES
 
@@ -136,12 +130,8 @@ def _trouble(request: Request, problem: Exception) -> Response:
             return JSONResponse({"working": str(problem)}, 202, {"Retry-After": "2"})
         case StillWorkingError():
             return _answer(request, 503, str(problem), **{"Retry-After": "2"})
-        case NotWatchedError():
-            return _answer(request, 404, str(problem))
-        case ConflictError() | UnknownPartError():
-            return _answer(request, 409, str(problem))
         case BadInputError():
-            return _answer(request, 400, str(problem))
+            return _answer(request, status_of(problem), str(problem))
         case BusyHostError():
             return _answer(request, 409, str(problem))
     return _answer(request, 503, str(problem))

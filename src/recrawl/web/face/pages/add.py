@@ -5,22 +5,33 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, File, Form, Path, Request, UploadFile
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recrawl.app.drafts import MOST, Given
 from recrawl.app.names import checked_tags
-from recrawl.app.settings import settings
+from recrawl.app.settings import settings as checked
 from recrawl.app.several import weighed
 from recrawl.errors import BadInputError
-from recrawl.model import Changes, Kind
+from recrawl.model import Changes, Kind, Settings
 from recrawl.web.face.backroom import StillWorkingError
 from recrawl.web.face.desk import Desk, desk_of
+from recrawl.web.face.forms import Typed
 from recrawl.web.face.intake import Stage
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
-Text = Annotated[str, Form(max_length=500)]
+Text = Annotated[str, Form()]
 Key = Annotated[str, Path(max_length=100)]
+FIELDS = {  # and the most characters of each
+    "text": 1 << 20,
+    "address": 10_000,
+    "kind": 500,
+    "tags": 500,
+    "weight": 500,
+    "min_gap": 500,
+    "max_gap": 500,
+    "changes": 500,
+}
 N_SHOWN = 100  # of what would be added, and of what is refused
 KINDS = {
     Kind.AUTO: "by what comes back",
@@ -38,14 +49,27 @@ KINDS = {
 
 @router.get("/add")
 async def form(request: Request, desk: Asked, url: str = "") -> HTMLResponse:
-    return desk.page(request, "add.html", kinds=KINDS, changes=list(Changes), url=url[:10_000])
+    return _form(request, desk, Typed({**dict.fromkeys(FIELDS, ""), "text": url[:10_000]}), 200)
+
+
+def _form(request: Request, desk: Desk, typed: Typed, status: int) -> HTMLResponse:
+    return desk.page(
+        request,
+        "add.html",
+        status=status,
+        kinds=KINDS,
+        changes=list(Changes),
+        typed=typed.values,
+        wrong=typed.wrong,
+    )
 
 
 @router.post("/add")
 async def begin(
+    request: Request,
     desk: Asked,
-    text: Annotated[str, Form(max_length=1 << 20)] = "",
-    address: Annotated[str, Form(max_length=10_000)] = "",
+    text: Text = "",
+    address: Text = "",
     file: Annotated[UploadFile | None, File()] = None,
     kind: Text = "",
     tags: Text = "",
@@ -53,23 +77,55 @@ async def begin(
     min_gap: Text = "",
     max_gap: Text = "",
     changes: Text = "",
-) -> RedirectResponse:
+) -> Response:
+    given = (text, address, kind, tags, weight, min_gap, max_gap, changes)
+    typed = Typed(dict(zip(FIELDS, given, strict=True)))
+    for (name, most), said in zip(FIELDS.items(), given, strict=True):
+        typed.within(name, said, most)
     data = await file.read() if file is not None else b""
-    given = Given(
+    listed = Given(
         text=text, address=address.strip(), name=(file.filename if file else "") or "the file", data=data
     )
-    if not (given.text.strip() or given.address or given.data):
-        raise BadInputError("There is nothing to add; paste URLs, give an address, or choose a file.")
-    said = settings(
-        kind=kind or None,
-        weight=weighed(weight),
-        min_gap=min_gap.strip() or None,
-        max_gap=max_gap.strip() or None,
-        changes=changes or None,
-    )
+    if not (listed.text.strip() or listed.address or listed.data):
+        typed.refuse("text", "There is nothing to add; paste URLs, give an address, or choose a file.")
+    settings = _settings(typed, kind, weight, min_gap.strip(), max_gap.strip(), changes)
     words = dict.fromkeys(word.strip() for word in tags.split(",") if word.strip())
-    job = await desk.intakes.begin(given, said, checked_tags(words))
-    return RedirectResponse(f"/add/{job.key}", 303)
+    names = typed.tried("tags", lambda: checked_tags(words))
+    if settings is not None and names is not None and not typed.wrong:
+        try:
+            job = await desk.intakes.begin(listed, settings, names)
+        except BadInputError as problem:  # too many lists at once
+            typed.refuse("", str(problem))
+        else:
+            return RedirectResponse(f"/add/{job.key}", 303)
+    if data:
+        typed.refuse("file", "Choose the file again: no browser keeps it in a form that comes back.")
+    return _form(request, desk, typed, typed.status)
+
+
+def _settings(
+    typed: Typed, kind: str, weight: str, min_gap: str, max_gap: str, changes: str
+) -> Settings | None:
+    """Each by itself first, so that what is wrong stands beside its field."""
+    heavy = typed.tried("weight", lambda: (weighed(weight),))
+    typed.tried("weight", lambda: checked(weight=heavy[0] if heavy else None))
+    typed.tried("kind", lambda: checked(kind=kind or None))
+    typed.tried("changes", lambda: checked(changes=changes or None))
+    typed.tried("min_gap", lambda: checked(min_gap=min_gap or None))
+    typed.tried("max_gap", lambda: checked(max_gap=max_gap or None))
+    if typed.wrong or heavy is None:
+        return None
+    (weighs,) = heavy
+    return typed.tried(
+        "max_gap",
+        lambda: checked(
+            kind=kind or None,
+            weight=weighs,
+            min_gap=min_gap or None,
+            max_gap=max_gap or None,
+            changes=changes or None,
+        ),
+    )
 
 
 @router.get("/add/{key}")
