@@ -131,8 +131,8 @@ def test_a_forecast_has_its_moments_marked_and_said() -> None:
     texts = ["".join(one.itertext()) for one in drawing if one.tag == "text"]
     assert {"now", "next visit 2026-03-12T00:00:00Z", "last look 2026-03-10T00:00:00Z", "100 %"} <= set(texts)
     assert curves.words(curve()) == (
-        "Likely to have changed since 2026-03-10T00:00:00Z: by now 63 %; by the next visit, "
-        "2026-03-12T00:00:00Z 86 %; after 3 days 95 %."
+        "Likely to have changed since 2026-03-10T00:00:00Z: by now 63.2 %; by the next visit, "
+        "2026-03-12T00:00:00Z 86.5 %; after 3 days 95.0 %."
     )
     assert sum(one.get("class") == "mark" for one in drawing) == 3
 
