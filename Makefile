@@ -3,10 +3,11 @@
 PY := .venv/bin/python
 FOR ?= 30
 # Each brings its own servers and files. The others kill processes at moments that matter, and want the cores alone.
-SIDE_BY_SIDE := $(addprefix tests/,unit docs parity store acceptance hostile replay browser web \
+# What takes longest comes first, so that no worker is left with it at the end.
+SIDE_BY_SIDE := $(addprefix tests/,web parity hostile acceptance browser replay store docs unit \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
 # These replay histories, which the project ships none of.
-ON_CORPORA := $(addprefix bench/,choosing.py grounds.py kin_tellings.py peers.py)
+ON_CORPORA := $(addprefix bench/,choosing.py grounds.py halves.py kin_tellings.py peers.py)
 
 .PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
 
@@ -29,7 +30,7 @@ demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 	@.venv/bin/recrawl demo --for $(FOR)
 
 test: lint setup-browser setup-pywb ## every check and every test
-	$(PY) -m pytest -n 2 --dist loadfile $(SIDE_BY_SIDE)
+	$(PY) -m pytest -n 3 --dist loadfile $(SIDE_BY_SIDE)
 	$(PY) -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 lint: setup-dev ## style, types, and the layers that imports keep to

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.corpora import corpus_folder
 from typer.testing import CliRunner
 
 from recrawl.cli.main import app
 from recrawl.corpora.builtin import builtin
-from recrawl.corpora.firsts import PAGES, first_pages, first_texts
+from recrawl.corpora.firsts import PAGES, TEXTS, first_pages
 from recrawl.corpora.making import make
 from recrawl.corpora.native import Corpus
 from recrawl.errors import BadInputError
@@ -19,7 +20,7 @@ from recrawl.evaluate.barbosa import paper
 from recrawl.evaluate.barbosa.ask import Ask
 from recrawl.evaluate.barbosa.daily import daily
 from recrawl.evaluate.barbosa.experiment import evaluate
-from recrawl.evaluate.barbosa.pages import pages_of
+from recrawl.evaluate.barbosa.pages import looked_at, pages_of
 from recrawl.evaluate.barbosa.regression import hunched
 from recrawl.evaluate.barbosa.scheduling import ALIKE, KNOWING, WITH, WITHOUT, Terms, scheduled
 from recrawl.evaluate.barbosa.stretches import nth_visit_at, stretch
@@ -193,14 +194,41 @@ def test_first_pages_are_read_where_a_corpus_kept_them(tmp_path: Path) -> None:
     assert "1 first pages" in pages.notes[0]
 
 
-def test_without_first_pages_the_first_texts_and_addresses_must_do(tmp_path: Path) -> None:
-    make(builtin("policies", n_resources=9, years=0.2), tmp_path / "some")
-    texts = dict(first_texts(tmp_path / "some"))
-    pages = pages_of(Corpus(tmp_path / "some"), silent)
-    assert len(texts) == 9
-    assert pages.values[:, column("words")].tolist() == [len(texts[i].split()) for i in range(9)]
-    assert "sizes of 9 first texts" in pages.notes[0]
-    assert np.isfinite(pages.values[:, column("url_length")]).all()
+def test_without_first_pages_it_is_what_was_said_when_one_began_to_look(tmp_path: Path) -> None:
+    events = [(1, 100, "a"), (1, 200, "b"), (2, 100, "c"), (3, 300, "d")]
+    folder = corpus_folder(tmp_path / "some", events)
+    said = {"a": "one two", "b": "one two three me@b.example", "c": "1 January 1970, lately", "d": "late"}
+    rows = [{"resource": n, "at": at, "digest": digest, "text": said[digest]} for n, at, digest in events]
+    with lzma.open(folder / TEXTS, "wt", encoding="utf-8") as out:
+        out.write("\n".join(map(json.dumps, rows)))
+    corpus = Corpus(folder)
+    bare = pages_of(corpus, silent)
+    assert "words" not in bare.known
+    pages = looked_at(bare, corpus, [150.0, 250.0], silent)
+    words = [pages.seen_at(at)[:, column("words")] for at in (150.0, 250.0, 999.0)]
+    np.testing.assert_array_equal(words, [[2.0, 4.0, np.nan], [4.0, 4.0, np.nan], [np.nan] * 3])
+    assert pages.seen_at(250.0)[0, column("emails")] == 1.0
+    assert np.isfinite(pages.seen_at(150.0)[:, column("url_length")]).all()
+    assert {"words", "emails", "url_length"} < {*pages.known, "url_length"}
+    assert "what 2 resources said" in pages.notes[0]
+
+
+def test_hunches_for_new_pages_are_of_what_they_show_now_and_errors_of_what_they_showed_then() -> None:
+    """A page that lists its changes by date shows its past: it must not foretell the days it tells of."""
+    rng = np.random.default_rng(5)
+    n = 240
+    per_day = np.exp(rng.uniform(-4.0, -0.5, n))
+    days = [np.flatnonzero(rng.random(100) < one).astype(float).tolist() for one in per_day]
+    traces = of(*days)
+    seen = daily(traces, 0.0, 100)
+    split = part("resource", traces.host, 1)
+    then, now = np.log(per_day)[:, None], np.zeros((n, 1))
+    found = hunched(then, now, traces.host, seen, split, None)
+    assert found.error < 0.6 * found.error_of_mean
+    assert np.ptp(found.per_day) == 0.0
+    told = hunched(then, then, traces.host, seen, split, found.size)
+    assert told.error == found.error
+    assert np.corrcoef(np.log(told.per_day), np.log(per_day[split.test]))[0, 1] > 0.8
 
 
 def test_a_torn_file_of_first_pages_is_refused(tmp_path: Path) -> None:
@@ -261,11 +289,11 @@ def test_hunches_are_learned_where_all_pages_are_of_one_site() -> None:
     per_day = np.minimum(0.1 * np.exp(1.5 * look[:, 0]), 3.0)
     seen = daily(of(*[np.sort(rng.random(rng.poisson(40 * r)) * 40).tolist() for r in per_day]), 0.0, 40)
     site = np.zeros(180, dtype=np.int64)
-    found = hunched(look, site, seen, part("resource", site, 1), None)
+    found = hunched(look, look, site, seen, part("resource", site, 1), None)
     assert found.size.n_trees > 0
     assert found.error < 0.8 * found.error_of_mean
     assert found.priors.hunched is not None
-    shuffled = hunched(rng.permutation(look), site, seen, part("resource", site, 1), None)
+    shuffled = hunched(rng.permutation(look), look, site, seen, part("resource", site, 1), None)
     assert shuffled.priors.hunched is None  # nobody heeds what says nothing
     if not shuffled.size.n_trees:
         assert shuffled.error == shuffled.error_of_mean

@@ -246,10 +246,26 @@ def test_every_kind_of_content_gives_a_sight(content_type: str, body: bytes, kin
     assert isnan(found["links"]) == (kind != "html")
 
 
-def test_data_is_searched_for_dates_as_far_as_that_is_cheap() -> None:
-    found = seen(b'[{"at": "2026-03-19T10:00:00"}]' + b" " * 300_000 + b"2026-03-20", {})
-    assert (found["dates"], found["newest_days"]) == (1, 1.5)
+def test_data_is_searched_for_dates_as_far_as_that_is_cheap_from_both_ends() -> None:
+    first, middle, last = b'[{"at": "2026-03-17T10:00:00"}]', b"2026-03-19 ", b"2026-03-18"
+    found = seen(first + b" " * 90_000 + middle + b" " * 90_000 + last, {})
+    assert (found["dates"], found["newest_days"]) == (2, 2.5)
+    assert seen(first + middle + last, {})["dates"] == 3
     assert isnan(seen(b"%PDF 2026-03-19", {"Content-Type": "application/pdf"})["dates"])
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "application/json", "text/plain"])
+def test_what_lists_its_news_by_date_tells_how_often_there_was_some(content_type: str) -> None:
+    days = "2026-03-20, 2026-03-20, 20 March 2026, 2026-02-19, 2026-02-18, 2025-03-21, 2025-03-20, 2026-03-21"
+    found = seen(f"<p>{days}", {"Content-Type": content_type})
+    assert found["dates"] == 8
+    assert (found["dates_month"], found["dates_year"]) == (
+        2,
+        4,
+    )  # a day counts once, the one to come not at all
+    never = seen("<p>1 May 2026", {"Content-Type": content_type})
+    assert isnan(never["dates_month"])
+    assert isnan(never["dates_year"])
 
 
 def test_an_empty_body_is_an_empty_page_where_the_header_says_page() -> None:

@@ -1,4 +1,4 @@
-"""What a corpus knows of resources at their first visits: whole pages, or what the first version said.
+"""What a corpus keeps of contents: the whole pages of first visits, and what versions said.
 
 Both files are read line by line; what cannot be used is passed over, as it is in the events of a corpus.
 """
@@ -35,20 +35,6 @@ def first_pages(folder: Path) -> Iterator[FirstPage]:
         if number is not None and number not in seen and isinstance(html, str) and _moment(at):
             seen.add(number)
             yield FirstPage(number, float(row["at"]), html)
-
-
-def first_texts(folder: Path) -> Iterator[tuple[int, str]]:
-    """The first text of each resource in `texts.jsonl.xz`, in whole or as lines; none without the file."""
-    seen: set[int] = set()
-    for row in _rows(folder / TEXTS):
-        number, text, parts = _number(row), row.get("text"), row.get("lines")
-        if number is None or number in seen:
-            continue
-        if isinstance(parts, list):
-            text = "\n".join(part for part in parts if isinstance(part, str))
-        if isinstance(text, str):
-            seen.add(number)
-            yield number, text
 
 
 def text_rows(folder: Path) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-SIGHT_FORMAT = 1  # of `FEATURES`: one more whenever a column comes, goes or means something else
+SIGHT_FORMAT = 2  # of `FEATURES`: one more whenever a column comes, goes or means something else
 # How often something changes, as sitemaps have it.
 CHANGEFREQ = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
@@ -59,12 +59,18 @@ FEATURES: tuple[Feature, ...] = (
     Feature("words", "words that are read", wide=True),
     Feature("text_share", "text_bytes as a share of the page's source"),
     # Dates in it.
-    Feature("dates", "dates in the text, 10,000 at most; of what is no page, in its first 32 KiB", wide=True),
+    Feature(
+        "dates",
+        "dates in the text, 10,000 at most; of what is no page, in its first and its last 16 KiB",
+        wide=True,
+    ),
     Feature(
         "newest_days",
         "age of the newest date in text, time elements and metadata, but for those in the future",
         wide=True,
     ),
+    Feature("dates_month", "how many of the last 30 days are named there", wide=True),
+    Feature("dates_year", "how many of the last 365 days are named there", wide=True),
     Feature("published_days", "age of the date of publication that the page's metadata names", wide=True),
     Feature("revised_days", "age of the date of modification that the page's metadata names", wide=True),
     # What the page says about itself.

@@ -16,6 +16,7 @@ _UNCACHED = re.compile(r"(?:^|[,\s])no-(?:store|cache)\b", re.IGNORECASE)
 _SECONDS = re.compile(r"[0-9]{1,10}")
 _MOST_HEADER = 1_000  # characters of one header that are read
 
+_RECENT_DAYS = {"dates_month": 30, "dates_year": 365}
 _MEDIA = ("html", "feed", "json", "xml", "csv", "plain")
 _BY_NAME = {
     "text/html": "html",
@@ -93,9 +94,25 @@ def data_features(body: Body, charset: str | None, media: str, now: float) -> di
     """What there is to know of content that is no page, without parsing it."""
     if media == "other":
         return {}
-    named = list(dates.in_text(charsets.text(body[:MOST_DATA_BYTES], charset)))
-    told = {"dates": float(len(named)), "newest_days": newest_days(named, now)}
+    # Lists grow at either end: a feed at its beginning, a table of values mostly at its end.
+    half = MOST_DATA_BYTES // 2
+    shown = body if len(body) <= 2 * half else bytes(body[:half]) + b"\n" + bytes(body[-half:])
+    named = list(dates.in_text(charsets.text(shown, charset)))
+    told = {"dates": float(len(named)), **dated_features(named, now)}
     return told | ({"text_bytes": float(len(body))} if media in ("json", "csv", "plain") else {})
+
+
+def dated_features(instants: Iterable[float], now: float) -> dict[str, float]:
+    """What the dates in a content tell of its past: where all that is added has its date, how often that was.
+    None of them where no date lies in the past."""
+    past = [at for at in instants if at <= now]
+    if not past:
+        return {}
+    days = {now // DAY_S - at // DAY_S for at in past}
+    return {
+        "newest_days": newest_days(past, now),
+        **{name: float(sum(day < n_days for day in days)) for name, n_days in _RECENT_DAYS.items()},
+    }
 
 
 def newest_days(instants: Iterable[float], now: float) -> float:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from recrawl.model import FEATURES, Body
 from recrawl.model.sight import CHANGEFREQ
-from recrawl.parse import addresses, answers, dates, html, outlinks
+from recrawl.parse import addresses, answers, dates, html, outlinks, texts
 from recrawl.parse import charset as charsets
 from recrawl.parse.pool import ParseFailed, shared
 
@@ -30,9 +30,6 @@ _COUNTED = {
 }
 _READ = frozenset({"a", "area", "base", "html", "link", "meta", "script", "time"})  # whose attributes matter
 
-# It begins where a word begins and every part of it is bounded, so that no text takes more than linear time.
-_EMAIL = re.compile(r"(?<![\w.+%-])[\w.+%-]{1,64}@((?:[\w-]{1,63}\.){1,5}[^\W\d_]{2,24})(?![\w-])")
-_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif)\Z", re.IGNORECASE)  # logo@2x.png is no address
 _MOST_EMAIL = 320  # characters
 _MOST_ADDRESSES = 100  # of one link
 
@@ -129,26 +126,19 @@ def looked(
     tree = LexborHTMLParser(source)
     seen = _elements(tree, lowered)
     text = _text(tree, lowered)
-    n_text = len(text.encode("utf-8", "replace"))
-    words = text.split(" ") if text else []
-    named = list(dates.in_text(text))
+    told = texts.text_features(text, seen.emails, [*seen.times, *seen.published, *seen.revised], now)
     internal, n_internal, n_external = _leading(seen, addresses.site(url))
     shy = any(outlinks.asks(node, outlinks.AGENT) for node in seen.robots)
     links = () if shy else outlinks.resolved(internal, url, seen.base)
-    told = {name: float(sum(seen.tags[tag] for tag in tags)) for name, tags in _COUNTED.items()}
+    told |= {name: float(sum(seen.tags[tag] for tag in tags)) for name, tags in _COUNTED.items()}
     types = {name.lower() for name in seen.types}
     features = told | {
         "links": float(len(seen.links)),
-        "emails": float(len(seen.emails | _emails(words))),
-        "text_bytes": float(n_text),
         "elements": float(sum(seen.tags.values())),
         "internal_links": n_internal,
         "external_links": n_external,
         "external_share": n_external / (n_internal + n_external) if n_internal + n_external > 0 else nan,
-        "words": float(len(words)),
-        "text_share": n_text / len(source) if source else nan,
-        "dates": float(len(named)),
-        "newest_days": answers.newest_days([*named, *seen.times, *seen.published, *seen.revised], now),
+        "text_share": told["text_bytes"] / len(source) if source else nan,
         "published_days": answers.newest_days(seen.published, now),
         "revised_days": answers.newest_days(seen.revised, now),
         "feed_link": float(seen.feed),
@@ -238,11 +228,6 @@ def _read(seen: _Seen, tag: str, node: LexborNode) -> None:
         _add_types(seen, kind.split())
     if prop := said.get("itemprop"):
         _dated(seen, prop.strip().lower(), said.get("datetime") or said.get("content"))
-
-
-def _emails(words: Iterable[str]) -> set[str]:
-    found = (found for word in words if "@" in word for found in _EMAIL.finditer(word))
-    return {one[0].lower() for one in found if not _PICTURE.search(one[1])}
 
 
 def _mail(seen: _Seen, link: str) -> None:

@@ -13,7 +13,7 @@ from recrawl.corpora.opened import Histories
 from recrawl.errors import BadInputError
 from recrawl.evaluate.barbosa.ask import BY, MADE, Ask
 from recrawl.evaluate.barbosa.daily import daily
-from recrawl.evaluate.barbosa.pages import Pages, pages_of
+from recrawl.evaluate.barbosa.pages import Pages, looked_at, pages_of
 from recrawl.evaluate.barbosa.regression import Hunched, hunched
 from recrawl.evaluate.barbosa.results import Barbosa, LogRate, Variant, classes_rows
 from recrawl.evaluate.barbosa.scheduling import N_VISITS, Firsts, Terms, scheduled
@@ -36,8 +36,11 @@ def evaluate(
 ) -> Barbosa:
     """`clock` is what classifying is timed with."""
     pages = pages_of(corpus, lambda share, what: tell(0.1 * share, what))
-    ask, notes = _adapted(corpus, ask, pages)
-    ask, drawn = _drawn(pages, corpus, ask, notes)
+    ask, limits = _adapted(corpus, ask, pages)
+    ask, drawn = _drawn(pages, corpus, ask, limits)
+    began = (time for window in drawn for time in (window.start_at, window.start_at + ask.days * DAY_S))
+    pages = looked_at(pages, corpus, list(dict.fromkeys(began)), lambda share, what: tell(0.1 * share, what))
+    notes = [*_known(corpus, pages), *limits]
     n_least = min(len(window.rows) for window in drawn)
     if n_least < FEWEST_PAGES:
         raise BadInputError(
@@ -87,12 +90,15 @@ def _split(
     clock: Callable[[], float],
 ) -> _Split:
     traces = pages.traces.pick(window.rows)
-    values = pages.values[window.rows][:, _columns(pages)]
     time = Time(start_at=window.start_at, days=ask.days, end_at=window.end_at)
+    values, first = (
+        pages.seen_at(at)[window.rows][:, _columns(pages)] for at in (time.start_at, time.middle_at)
+    )
     seen = daily(traces, time.start_at, ask.days)
     after = daily(traces, time.end_at - ask.days * DAY_S, ask.days)
     split = part(by, traces.host, ask.seed * 1_000 + i)
-    found = hunched(values, traces.host, seen, split, None if before is None else before.hunched.size)
+    size = None if before is None else before.hunched.size
+    found = hunched(values, first, traces.host, seen, split, size)
     gap_s = ask.every_s or budget_gap_s(seen.per_day[split.train], time)
     firsts = scheduled(
         traces.pick(split.test),
@@ -123,16 +129,21 @@ def budget_gap_s(per_day: Floats, time: Time) -> float:
     return min(DAY_S / mean if mean > 0.0 else longest_s, longest_s)
 
 
-def _adapted(corpus: Histories, ask: Ask, pages: Pages) -> tuple[Ask, list[str]]:
-    about, notes = corpus.about, [*pages.notes, *counted(corpus)]
-    if not len(pages.traces):
-        raise BadInputError(f"{about.name} has no resources; give a corpus that has some.")
+def _known(corpus: Histories, pages: Pages) -> list[str]:
+    """What features there are; BadInputError where there is none."""
     if not pages.known:
         raise BadInputError(
-            f"Nothing is known of the first visits to {about.name}; give a corpus with first pages "
+            f"Nothing is known of the first visits to {corpus.about.name}; give a corpus with first pages "
             "(first_html.jsonl.xz), texts or URLs."
         )
-    notes.append(f"{len(pages.known)} features tell pages apart: {', '.join(pages.known)}.")
+    said = f"{len(pages.known)} features tell pages apart: {', '.join(pages.known)}."
+    return [*pages.notes, *counted(corpus), said]
+
+
+def _adapted(corpus: Histories, ask: Ask, pages: Pages) -> tuple[Ask, list[str]]:
+    about, notes = corpus.about, list[str]()
+    if not len(pages.traces):
+        raise BadInputError(f"{about.name} has no resources; give a corpus that has some.")
     most = 0.9 * about.days
     if ask.days + _LEAST_AFTER_DAYS > most:
         days = int(max(2.0, most / 2.0))

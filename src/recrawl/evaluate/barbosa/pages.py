@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from recrawl.corpora.arrow import holds, open_parquet
 from recrawl.corpora.builtin import Builtin
-from recrawl.corpora.firsts import PAGES, first_pages, first_texts
+from recrawl.corpora.firsts import PAGES, TEXTS, first_pages
 from recrawl.corpora.native import EVENTS, RESOURCES, Corpus
 from recrawl.corpora.opened import Histories
 from recrawl.corpora.rows import counting, read_rows
+from recrawl.corpora.standing import standing
 from recrawl.errors import BadInputError
 from recrawl.evaluate.pieces import Tell
 from recrawl.model import FEATURES, Floats, Ints
@@ -21,6 +22,7 @@ from recrawl.model.sight import column
 from recrawl.parse.addresses import url_features
 from recrawl.parse.pool import ParseFailed
 from recrawl.parse.sights import page_sight
+from recrawl.parse.texts import text_features
 from recrawl.simulate.traces import Traces
 
 
@@ -32,14 +34,20 @@ class Pages:
     values: Floats  # a column for each of FEATURES; NaN: not known
     notes: Sequence[str]  # where they come from
     per_day: Floats | None = None  # true rates, which only the maker of a world knows
+    dated: Mapping[float, Floats] = field(default_factory=dict)  # by when one looks, where that is known
+    whole: bool = True  # whether first visits were kept; else there may be texts
+
+    def seen_at(self, at: float) -> Floats:
+        return self.dated.get(at, self.values)
 
     @property
     def known(self) -> tuple[str, ...]:
         """The features that tell resources apart: known, and not the same for all."""
+        values = np.concatenate([self.values, *self.dated.values()])
         with np.errstate(invalid="ignore"):
-            least = np.where(np.isnan(self.values), np.inf, self.values).min(axis=0, initial=np.inf)
-            most = np.where(np.isnan(self.values), -np.inf, self.values).max(axis=0, initial=-np.inf)
-        partly = np.isnan(self.values).any(axis=0) & (most >= least)
+            least = np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf)
+            most = np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf)
+        partly = np.isnan(values).any(axis=0) & (most >= least)
         return tuple(f.name for i, f in enumerate(FEATURES) if most[i] > least[i] or partly[i])
 
 
@@ -88,20 +96,45 @@ def _read(corpus: Corpus, tell: Tell) -> Pages:
         failed = f"; {n_failed} could not be read" if n_failed else ""
         told_by = f"Features are read from {n_read:,} first pages ({PAGES}, without headers) and their URLs"
         return Pages(traces=traces, values=values, notes=[f"{told_by}{failed}."])
-    n_texts = 0
-    for number, text in first_texts(corpus.folder):
-        if (place := row.get(number)) is not None:
-            values[place, column("text_bytes")] = len(text.encode("utf-8", "replace"))
-            values[place, column("words")] = len(text.split())
-            n_texts += 1
-            tell(n_texts / max(len(row), 1), "first texts")
-    if n_texts:
-        note = f"No first pages were kept: features are the sizes of {n_texts:,} first texts, and URLs."
-    elif np.isfinite(values).any():
+    if np.isfinite(values).any():
         note = "No first pages were kept: features are what URLs and the list of resources tell."
     else:
         note = "Neither first pages nor URLs were kept: no feature is known."
-    return Pages(traces=traces, values=values, notes=[note])
+    return Pages(traces=traces, values=values, notes=[note], whole=False)
+
+
+def looked_at(pages: Pages, corpus: Histories, moments: Sequence[float], tell: Tell) -> Pages:
+    """The same, with what each resource said at these moments, where first visits were not kept but texts."""
+    if pages.whole or not isinstance(corpus, Corpus) or not (corpus.folder / TEXTS).is_file():
+        return pages
+    row = {place: i for i, place in enumerate(_with_versions(corpus).tolist())}
+    dated = {at: pages.values.copy() for at in moments}
+    seen: set[int] = set()
+    for one in standing(corpus.folder, corpus.number, moments):
+        if (i := row.get(one.place)) is None:
+            continue
+        for at in [moments[k] for k in one.moments]:
+            for name, value in _told(one.text, corpus.about.kind, pages.traces.url[i], at).items():
+                dated[at][i, column(name)] = value
+        seen.add(i)
+        tell(len(seen) / max(len(row), 1), "texts")
+    if not seen:
+        return pages
+    note = (
+        f"No first pages were kept: features are read from what {len(seen):,} resources said ({TEXTS}) when "
+        "one began to look, and from URLs."
+    )
+    return replace(pages, dated=dated, notes=[note])
+
+
+def _told(text: str, kind: str, url: str, now: float) -> Mapping[str, float]:
+    """Of a page the words were kept, of data the lines of the file itself."""
+    if kind == "page":
+        return text_features(" ".join(text.split()), frozenset(), (), now)
+    sight = page_sight(text.encode("utf-8", "replace"), "utf-8", url, {}, now)
+    if isinstance(sight, ParseFailed):
+        return {}
+    return {f.name: value for f, value in zip(FEATURES, sight, strict=True) if value == value}
 
 
 def _urls(named: Sequence[str]) -> Floats:

@@ -37,8 +37,11 @@ class Hunched:
     error_of_mean: float  # of the mean of the training pages, said of all
 
 
-def hunched(values: Floats, site: Ints, seen: Daily, split: Part, size: Size | None) -> Hunched:
-    """Priors about hunches are fitted to hunches that each training page had no part in, nor, where sites are
+def hunched(
+    values: Floats, first: Floats, site: Ints, seen: Daily, split: Part, size: Size | None
+) -> Hunched:
+    """`values` are from when the daily visits began, `first` from when they ended: test pages are new then.
+    Priors about hunches are fitted to hunches that each training page had no part in, nor, where sites are
     held out, any page of its site."""
     rows, test = split.train, split.test
     histories = seen.histories(rows)
@@ -53,14 +56,15 @@ def hunched(values: Floats, site: Ints, seen: Daily, split: Part, size: Size | N
         n_trees, depth = size.n_trees, size.depth
     fold = _folds(split, own, N_FOLDS)
     held = held_out_with(values[rows], evidence, fold, n_trees=n_trees, depth=depth, seed=seed)
-    guess = regressed(values[rows], evidence, n_trees, depth, seed=seed).guess(values[test])
+    trees = regressed(values[rows], evidence, n_trees, depth, seed=seed)
+    guess = trees.guess(values[test])
     # without a tree there is only the mean, and what folds make of that says nothing of a page
     of_train = held.guess if n_trees else np.full(len(rows), held.guess.mean())
     truth = seen.log_per_day
     tried = hunches.BANDS if size is None else (size.n_bands,)
     priors, n_bands = _priors(histories, own + 1, np.exp(of_train), _folds(split, own, 2), tried)
     return Hunched(
-        per_day=np.exp(guess),
+        per_day=np.exp(trees.guess(first[test])),
         priors=priors,
         size=Size(n_trees, depth, n_bands),
         error=float(np.sqrt(np.mean((truth[test] - _scaled(guess, of_train, truth[rows])) ** 2))),

@@ -1,0 +1,130 @@
+"""The default forecast beside the floor at every rule's budget, in parts of what was measured.
+
+    python bench/halves.py FOLDER                            all corpora, both gap settings, three goals
+    python bench/halves.py FOLDER --goals capture --corpora terms,wiki --draws 1 --json figures.json
+
+Budgets are those of the rules, gaps those of `bench/peers.py`: from a day on, and from the resolution on.
+Policy `index` runs over all resources in the whole window, and so does the floor; what both do is then
+measured in parts: on two folds of groups, and in the two halves of the window. In every part ours has as
+many visits as the floor has there. A corpus's gain is the mean over its budgets and gap settings; corpora
+count alike. Intervals resample groups of resources and draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from recrawl.corpora.opened import opened
+from recrawl.evaluate.ask import Ask
+from recrawl.evaluate.candidates import WHOLE, Candidate
+from recrawl.evaluate.folds import SPLITS
+from recrawl.evaluate.gains import Gain, mean_gain
+from recrawl.evaluate.peers import RULES
+from recrawl.evaluate.trials import tried
+from recrawl.model import DAY_S
+
+DAYS = 3 * 365.0
+Found = dict[tuple[str, str, str, str, str], Gain]  # corpus, gaps, goal, rule, split
+
+
+def settings(corpus: str) -> dict[str, float]:
+    about = opened(corpus).about
+    finest_s = max(about.resolution_s, about.step_s or 0.0)
+    return {"1 day": DAY_S, "resolution": finest_s} if finest_s < DAY_S else {"1 day": DAY_S}
+
+
+def measured(folder: Path, said: argparse.Namespace) -> Found:
+    found: Found = {}
+    names = (path.parent.name for path in folder.glob("*/corpus.json"))
+    for name in said.corpora.split(",") if said.corpora else sorted(names):
+        corpus = opened(str(folder / name))
+        for gaps, min_gap_s in settings(str(folder / name)).items():
+            if said.gaps not in ("both", gaps):
+                continue
+            begun, none = time.perf_counter(), []
+            ask = Ask(
+                policies=RULES,
+                days=DAYS,
+                min_gap_s=min_gap_s,
+                max_gap_s=180 * DAY_S,
+                n_draws=said.draws,
+                n_at_once=50_000,
+            )
+            for rule in said.rules.split(",") if said.rules else RULES:
+                asked = replace(ask, policies=(rule,))
+                made = tried(name, corpus, asked, said.goals.split(","), nothing, (Candidate(WHOLE),))
+                for trial in made:
+                    for split, one in trial.gains[WHOLE].items():
+                        found[name, gaps, trial.goal, rule, split] = one
+                if not made:
+                    none.append(rule)
+            took = f"{name:13}{gaps:11}{time.perf_counter() - begun:7.1f} s"
+            print(f"{took}{'  no choice left: ' + ', '.join(none) if none else ''}", flush=True)
+            for goal in said.goals.split(","):
+                print(f"  {goal:8}" + shown(found, (name,), goal, gaps), flush=True)
+            if said.json:
+                said.json.write_text(json.dumps(documents(found)), encoding="utf-8")
+    return found
+
+
+def nothing(_share: float, _what: str) -> None:
+    pass
+
+
+def mean(found: Found, corpora: Sequence[str], goal: str, split: str, gaps: str = "") -> Gain | None:
+    """Over the budgets and the gaps of a corpus, and then over corpora."""
+    of = [
+        [
+            one
+            for (corpus, other, aim, _, part), one in found.items()
+            if (corpus, aim, part) == (name, goal, split) and gaps in ("", other) and isfinite(one.value)
+        ]
+        for name in corpora
+    ]
+    kept = [mean_gain(gains) for gains in of if gains]
+    return mean_gain(kept) if kept else None
+
+
+def shown(found: Found, corpora: Sequence[str], goal: str, gaps: str = "") -> str:
+    words = []
+    for split in SPLITS:
+        one = mean(found, corpora, goal, split, gaps)
+        if one is not None:
+            part = one.interval()
+            words.append(f"{split} {100 * part.value:+.1f} [{100 * part.low:+.1f} to {100 * part.high:+.1f}]")
+    return ", ".join(words)
+
+
+def documents(found: Found) -> list[dict[str, Any]]:
+    return [
+        {"corpus": corpus, "gaps": gaps, "goal": goal, "rule": rule, "split": split, "gain": one.value}
+        for (corpus, gaps, goal, rule, split), one in found.items()
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--corpora", help="names with commas between them; else all in the folder")
+    parser.add_argument("--rules", help="likewise; else all. Some make ten million visits at small gaps")
+    parser.add_argument("--goals", default="fresh,prompt,capture")
+    parser.add_argument("--gaps", default="both", choices=["both", "1 day", "resolution"])
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="write all figures there")
+    said = parser.parse_args()
+    found = measured(said.folder, said)
+    corpora = list(dict.fromkeys(key[0] for key in found))
+    print("\nin the mean over corpora, budgets and gap settings, beside the floor, in percent:")
+    for goal in said.goals.split(","):
+        print(f"  {goal:8}" + shown(found, corpora, goal))
+
+
+if __name__ == "__main__":
+    main()
