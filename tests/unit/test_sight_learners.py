@@ -14,7 +14,7 @@ from recrawl.learn.sights.classifying import classified
 from recrawl.learn.sights.learners import LEARNERS, grown_tree, learned, pruned_tree
 from recrawl.learn.sights.selection import selected
 from recrawl.learn.sights.splits import balanced, by_resource, scikit_learn
-from recrawl.model import Floats, Ints
+from recrawl.model import FEATURES, Floats, Ints
 
 
 def blobs(n: int, *, noise: float = 0.0, seed: int = 1) -> tuple[Floats, Ints]:
@@ -49,6 +49,14 @@ def test_every_learner_copes_with_next_to_nothing(name: str) -> None:
     values = np.array([[1.0, np.nan], [2.0, np.nan], [3.0, np.nan]])
     made = learned(name, values, np.array([1, 1, 1]))
     assert made.classify(values).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_where_all_look_alike_the_shares_of_the_classes_are_all_there_is(name: str) -> None:
+    values, label = np.zeros((12, len(FEATURES))), np.array([0] * 4 + [1] * 8)
+    said = learned(name, values, label)
+    assert said.classify(values[:2]).tolist() in ([1, 1], [0, 0])  # of the nearest, any is as near
+    assert np.isfinite(said.p_classes(values[:2])).all()
 
 
 def test_pruning_makes_a_smaller_tree_that_is_better_where_labels_are_noisy() -> None:

@@ -42,6 +42,10 @@ _BY_NAME = {
 _HEAD_BYTES = 2_048
 _NO_TYPE = frozenset({"", "application/octet-stream", "unknown/unknown", "content/unknown"})
 _FEED_ROOT = re.compile(rb"<(?:rss|feed|urlset|sitemapindex)[\s>]|xmlns=\"http://purl.org/rss/1.0/\"")
+# Turtle and its kin, after comments: a prefix, a base or an address between angle brackets.
+_RDF = re.compile(
+    rb"(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|prefix\s+[^\s:]*:\s*<|<[a-z][a-z0-9+.-]*:)", re.IGNORECASE
+)
 _PAGE = re.compile(
     rb"<(?:!doctype html|html|head|body|title|meta|div|p|h1|table|script|a)[\s>/]", re.IGNORECASE
 )
@@ -141,6 +145,8 @@ def _expires_s(said: Mapping[str, str], now: float) -> float:
 def _sniffed(head: bytes) -> str:
     if not head:
         return ""
+    if _RDF.match(head):
+        return "xml"
     if head.startswith(b"<"):
         if _FEED_ROOT.search(head) and not _PAGE.match(head):
             return "feed"

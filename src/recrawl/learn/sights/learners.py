@@ -107,9 +107,12 @@ def _pruned(values: Floats, label: Ints, site: Ints | None, seed: int) -> tuple[
 
 def _bayes(values: Floats, label: Ints, site: Ints | None, seed: int) -> tuple[Any, Any]:  # noqa: ARG001
     prepared = _filled(values)
+    filled = prepared(values)
+    if not np.ptp(filled, axis=0).any():  # all look alike: there is no spread to smooth with
+        return scikit_learn("dummy").DummyClassifier(strategy="prior").fit(filled, label), prepared
     # a column that is the same in all of a class would rule every other value out
     model = scikit_learn("naive_bayes").GaussianNB(var_smoothing=1e-3)
-    return model.fit(prepared(values), label), prepared
+    return model.fit(filled, label), prepared
 
 
 def _neighbours(k: int) -> Callable[[Floats, Ints, Ints | None, int], tuple[Any, Any]]:
