@@ -62,8 +62,8 @@ def barbosa(
     how stale are copies in the first visits, and afterwards?
 
     Test pages are drawn at random, and also whole sites at a time (hosts, or what the corpus names in their
-    place): a page of an unseen site is the harder test. Features are what the corpus has kept of first
-    visits: raw pages (first_html.jsonl.xz), or the sizes of first texts, or URLs alone.
+    place): a page of an unseen site is the harder test. Features are what the corpus has kept: raw pages of
+    first visits (first_html.jsonl.xz), or the texts that stood when one began to look, or URLs alone.
     Needs the extra `learn`.
 
     \b
