@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 FOR ?= 30
-# Each brings its own servers and files. The others kill processes at moments that matter, and want the cores alone.
-# What takes longest comes first, so that no worker is left with it at the end.
+# Each brings its own servers and files. The others kill processes at moments that matter, and want a core each.
+# What takes longest comes first, so that no worker is left with it at the end (and nobody reorders that).
 SIDE_BY_SIDE := $(addprefix tests/,web parity hostile acceptance browser replay store docs unit \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
 # These replay histories, which the project ships none of.
@@ -30,8 +30,8 @@ demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 	@.venv/bin/recrawl demo --for $(FOR)
 
 test: lint setup-browser setup-pywb ## every check and every test
-	$(PY) -m pytest -n 3 --dist loadfile $(SIDE_BY_SIDE)
-	$(PY) -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SIDE_BY_SIDE)
+	$(PY) -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 lint: setup-dev ## style, types, and the layers that imports keep to
 	$(PY) -m ruff check .

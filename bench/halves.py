@@ -106,6 +106,7 @@ def documents(found: Found) -> list[dict[str, Any]]:
     return [
         {"corpus": corpus, "gaps": gaps, "goal": goal, "rule": rule, "split": split, "gain": one.value}
         for (corpus, gaps, goal, rule, split), one in found.items()
+        if isfinite(one.value)
     ]
 
 

@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from recrawl.contracts import Predictor, Store
-from recrawl.learn.histories import histories
+from recrawl.learn.histories import after, histories
 from recrawl.learn.hunches import Fit, Hunched
 from recrawl.learn.priors import Grounded, Ratio, doubted, fitted, foretold, kept_apart
 from recrawl.learn.sights.splits import by_resource, standard_error
@@ -88,7 +88,10 @@ def sampled_priors(store: Store, batch: Batch, now: float, ratio: Ratio | None =
         return doubted(priors)
     # Only those that the model was not trained on show how far rates are from hunches.
     apart = (batch.n_informative > 1) & np.isfinite(batch.hunch_per_day) & kept_apart(batch.id)
-    hunched = hunched_priors(_sampled(store, batch, apart), priors, *ratio, now=now)
+    told = _sampled(store, batch, apart)
+    ids = np.unique(told.id)
+    # by visits after the look: one that lists its past by date would be borne out by that past
+    hunched = hunched_priors(after(told, ids, store.sighted_at(ids)), priors, *ratio, now=now)
     return replace(doubted(priors), hunched=hunched)
 
 

@@ -19,7 +19,7 @@ from recrawl.contracts import Store
 from recrawl.errors import RecrawlError
 from recrawl.finding import Finding
 from recrawl.learn.features.graph import Graph
-from recrawl.learn.histories import Histories, histories
+from recrawl.learn.histories import Histories, after, histories
 from recrawl.learn.priors import Ratio, kept_apart
 from recrawl.learn.sights.model import KEY, Trained
 from recrawl.model import DAY_S, FEATURES, Batch, Floats, Hunch, Ints, column
@@ -67,7 +67,8 @@ def lessons(store: Store, batch: Batch, graph: Graph, *, n_visits: int, most: in
         if len(ids) > most:  # those with the lowest lots so far, so that never all lie in memory
             kept = np.sort(np.argpartition(lot[np.searchsorted(often, ids)], most)[:most])
             ids, values = ids[kept], values[kept]
-    told = store.lately(ids, N_NEWEST)
+    # A look tells of what was before it: what is listed there by date must not be learned to foretell itself.
+    told = after(store.lately(ids, N_NEWEST), ids, store.sighted_at(ids))
     seen, known = histories(told)
     _, first = np.unique(told.id, return_index=True)
     values = values[np.searchsorted(ids, known)]
@@ -127,6 +128,7 @@ class Sighted:
         self._model: Trained | None = None
         self._name = ""
         self._tried_at = nan
+        self._n_before = 0  # that had a hunch when learning last began
         self._graph: Graph | None = None  # while it is of use
         self._studied: Future[Trained | None] | None = None
         self._before: str | None = None  # what was noted when learning began
@@ -201,13 +203,15 @@ class Sighted:
         if self._model is None:
             return True
         then = self._model.trained_at
-        n_then = int(self._model.report.get("resources", 0))
-        # all that have a sight have a hunch, as soon as there is a model
-        n = int((often & np.isfinite(batch.hunch_per_day) & ~kept_apart(batch.id)).sum())
+        # All that have a sight have a hunch as soon as there is a model; and some have an older model's hunch
+        # whose sight is of a format that nobody learns from: those are not new.
+        n_then = max(int(self._model.report.get("resources", 0)), self._n_before)
+        n = _n_hunched(batch)
         return not then <= now < then + self._every_s or (n_then < _FEW and n >= 2.5 * n_then)
 
     def _begin(self, batch: Batch, now: float) -> None:
         self._tried_at = now
+        self._n_before = _n_hunched(batch)
         self._graph = graph_of(self._store)
         found = lessons(self._store, batch, self._graph, n_visits=N_VISITS, most=N_SAMPLED)
         if found.seen.n < N_ENOUGH * 4 // 5:
@@ -224,6 +228,12 @@ class Sighted:
         # Unless somebody noted another one meanwhile: that is as new.
         self._store.exchange(KEY, self._before, model.written())
         self.take_up()
+
+
+def _n_hunched(batch: Batch) -> int:
+    """How many there are to learn from, by what a batch shows of them."""
+    often = batch.n_informative >= N_VISITS
+    return int((often & np.isfinite(batch.hunch_per_day) & ~kept_apart(batch.id)).sum())
 
 
 def _usable(text: str | None) -> Trained | None:

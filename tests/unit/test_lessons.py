@@ -15,13 +15,14 @@ from tests.unit.test_sighted import N, lived, looked, looping
 from recrawl.app.training import present
 from recrawl.checks.store.samples import T0, new
 from recrawl.contracts import Store
+from recrawl.grounds import sampled_priors
 from recrawl.learn.features.graph import Graph
 from recrawl.learn.histories import histories
-from recrawl.learn.priors import kept_apart
+from recrawl.learn.priors import Ratio, kept_apart
 from recrawl.learn.sights.model import KEY, Trained
 from recrawl.live.study import elsewhere
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, FEATURES, Floats, Ints, Sight, column
+from recrawl.model import DAY_S, FEATURES, SIGHT_FORMAT, Floats, Ints, Sight, column
 from recrawl.remember.memory import MemoryStore
 from recrawl.sighted import TOLD_KEY, Lessons, Sighted, graph_of, learned, lessons
 
@@ -190,3 +191,48 @@ def test_few_with_a_sight_among_many_without_do_not_make_a_model_old(lived: Loop
     assert not study.asked
     sighted.renew(few, now + DAY_S)
     assert len(study.asked) == 1  # a day later it is
+
+
+def test_what_was_found_before_a_look_is_not_learned_from_nor_judged_by(lived: Loop) -> None:
+    """Contents list their past by date: they would foretell it well."""
+    store = deepcopy(lived.store)
+    assert isinstance(store, MemoryStore)
+    batch, _ = store.batch()
+    whole = lessons(store, batch, graph_of(store), n_visits=5, most=N)
+    later_at = T0 + 8.5 * DAY_S
+    for key, sight in store._sights.items():
+        store._sights[key] = replace(sight, at=later_at if key % 3 else T0 + 99 * DAY_S)
+    found = lessons(store, batch, graph_of(store), n_visits=5, most=N)
+    assert found.seen.n == sum(key % 3 > 0 for key in batch.id[~kept_apart(batch.id)].tolist())
+    assert set(np.bincount(found.seen.row).tolist()) == {3}  # of days 9, 10 and 11
+    assert set(np.bincount(whole.seen.row).tolist()) == {11}
+    store.hunches("one", batch.id, np.full(N, 0.5), np.full(N, DAY_S), T0)
+    batch, _ = store.batch()
+    ratio = Ratio(2.0, 2.0, proven=False)
+    for key, sight in store._sights.items():
+        store._sights[key] = replace(sight, at=T0 + 99 * DAY_S)
+    assert sampled_priors(store, batch, T0 + 12 * DAY_S, ratio).hunched is None  # there is nobody to judge
+
+
+def test_hunches_of_old_sights_do_not_make_a_model_old(
+    lived: Loop, model: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recrawl.sighted.N_ENOUGH", 40)
+    store, now = deepcopy(lived.store), T0 + 12 * DAY_S
+    assert isinstance(store, MemoryStore)
+    asked: list[float] = []
+
+    def study(found: Lessons, at: float) -> Future[Trained | None]:
+        asked.append(at)
+        done: Future[Trained | None] = Future()
+        done.set_result(replace(model, trained_at=at, report={"resources": found.seen.n}))
+        return done
+
+    batch, _ = store.batch()
+    store.hunches("of another format", batch.id, np.full(N, 0.5), np.full(N, DAY_S), T0)
+    for key in range(41, N + 1):  # whose sights have to be taken anew
+        store._sights[key] = replace(store._sights[key], format=SIGHT_FORMAT - 1)
+    sighted = Sighted(store, DAY_S, study)
+    for minute in range(6):
+        sighted.renew(store.batch()[0], now + 60.0 * minute)
+    assert len(asked) == 1

@@ -55,8 +55,11 @@ def test_every_learner_copes_with_next_to_nothing(name: str) -> None:
 def test_where_all_look_alike_the_shares_of_the_classes_are_all_there_is(name: str) -> None:
     values, label = np.zeros((12, len(FEATURES))), np.array([0] * 4 + [1] * 8)
     said = learned(name, values, label)
-    assert said.classify(values[:2]).tolist() in ([1, 1], [0, 0])  # of the nearest, any is as near
-    assert np.isfinite(said.p_classes(values[:2])).all()
+    shares = said.p_classes(values[:2])
+    if name.startswith("knn"):  # of so many that are as near, some
+        assert np.isfinite(shares).all()
+    else:
+        np.testing.assert_allclose(shares, [[1 / 3, 2 / 3]] * 2, atol=0.02)
 
 
 def test_pruning_makes_a_smaller_tree_that_is_better_where_labels_are_noisy() -> None:

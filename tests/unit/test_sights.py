@@ -237,7 +237,11 @@ def test_links_are_external_by_the_site_they_lead_to() -> None:
         ("", b"<urn:a> <urn:b> <urn:c> .", "xml"),
         ("", b"PREFIX a: <urn:a>\na:b a a:c .", "xml"),
         ("", b"# A heading\n\nPrefix: a word", "plain"),
-        ("", b"<custom:tag", "xml"),
+        ("", b"BASE <http://a.example/>\n<b> a <c> .", "xml"),
+        ("", b"<#a> a <urn:b> .", "xml"),
+        ("", b'<rdf:RDF xmlns="http://purl.org/rss/1.0/"><channel/></rdf:RDF>', "feed"),
+        ("", b"<fb:like></fb:like><div>words</div>", "html"),
+        ("", b"<custom:tag", "html"),
         ("", b"<custom-tag>", "html"),
         ("application/pdf", b"%PDF-1.7 2026-03-19", None),
         ("", b"\x89PNG\0\0", None),
@@ -272,6 +276,23 @@ def test_what_lists_its_news_by_date_tells_how_often_there_was_some(content_type
     never = seen("<p>1 May 2026", {"Content-Type": content_type})
     assert isnan(never["dates_month"])
     assert isnan(never["dates_year"])
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("n_more", range(4))
+def test_dates_at_both_ends_are_read_wherever_the_middle_is_cut(codec: str, n_more: int) -> None:
+    text = "2026年3月18日 " + "x" * n_more + "語" * 60_000 + " 2026年3月17日"
+    charset = None if codec in ("utf-8", "utf-16") else codec
+    found = seen(text.encode(codec), {"Content-Type": "text/plain"}, charset=charset)
+    assert (found["dates"], found["newest_days"]) == (2, 2.5)
+
+
+@pytest.mark.parametrize("n_read", range(10))
+def test_a_date_that_is_cut_is_no_other_one(n_read: int) -> None:
+    half, date, rest = html.TAME_BYTES // 2, b"2026-03-19", b" " * 90_000
+    first, last = b" " * (half - n_read) + date + rest, rest + date + b" " * (half - n_read)
+    for body in (first, last):
+        assert seen(body, {"Content-Type": "text/plain"})["dates"] == 0
 
 
 def test_an_empty_body_is_an_empty_page_where_the_header_says_page() -> None:

@@ -172,6 +172,7 @@ class Store(Listing, Stream, Protocol):
         """All that can be compared, in pages, in the order of their numbers: a row of `FEATURES` for each."""
 
     def sight(self, resource_id: int) -> Sight | None: ...
+    def sighted_at(self, ids: Ints) -> Floats: ...  # when each one's was taken; NaN: none can be compared
     def hunches(self, model: str, ids: Ints, per_day: Floats, gap_s: Floats, at: float) -> None:
         """Keep what this model expects of these, beside what others did, and let them stand with it; what is
         not finite is none. Of models before the last few nothing is kept."""

@@ -43,7 +43,8 @@ def text_rows(folder: Path) -> Iterator[dict[str, Any]]:
     for row in _rows(folder / TEXTS):
         if _number(row) is not None and _moment(row.get("at")):
             digest = row.get("digest")
-            yield {**row, "digest": digest if isinstance(digest, str) else None}
+            written = isinstance(digest, str) and digest.isprintable()  # half a character is not
+            yield {**row, "digest": digest if written else None}
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from recrawl.corpora.digests import bits_of_texts
-from recrawl.corpora.firsts import text_rows
+from recrawl.corpora.firsts import TEXTS, text_rows
 from recrawl.corpora.native import EVENTS
 from recrawl.corpora.rows import counting, read_rows
+from recrawl.errors import BadInputError
 from recrawl.model import Ints
 
 _Key = tuple[int, int]  # a resource's place, with a time or a digest
@@ -27,25 +29,31 @@ class Standing:
 
 
 def standing(folder: Path, resources: Ints, moments: Sequence[float]) -> Iterator[Standing]:
-    """`resources` are the known numbers, in order. Nothing comes of a version whose text was not kept. A text
-    that is told by the lines that came and went has its lines in no certain order."""
+    """`resources` are the known numbers, in order. Nothing comes of a version whose text was not kept. Where
+    only lines are told that came and went, a line that came stands anywhere: nobody knows where."""
     by_digest, by_time = _stood(folder, resources, moments)
     known = {number: place for place, number in enumerate(resources.tolist())}
     lines: list[str] = []
-    of = -1
+    latest = -1
     for row in text_rows(folder):
         place = known.get(row["resource"], -1)
         if place < 0:
             continue
-        if place != of:
-            of, lines = place, []
-        whole = row.get("text")
-        if not isinstance(whole, str):
-            lines = _went_on(lines, row)
+        if place < latest:
+            raise BadInputError(
+                f"{folder / TEXTS}: a resource stands after one with a higher number; sort it by resource "
+                "and at."
+            )
+        if place > latest:
+            latest, lines = place, []
+        went_on = _went_on(lines, row)
+        if went_on is None:
+            continue
+        lines = went_on
         digest = int(bits_of_texts([row["digest"]])[0])
         asked = by_digest.pop((place, digest), ()) if digest else by_time.pop((place, int(row["at"])), ())
         if asked:
-            yield Standing(place, tuple(asked), whole if isinstance(whole, str) else "\n".join(lines))
+            yield Standing(place, tuple(asked), "\n".join(lines))
 
 
 def _stood(
@@ -72,19 +80,25 @@ def _stood(
     return by_digest, by_time
 
 
-def _went_on(lines: list[str], row: Mapping[str, Any]) -> list[str]:
-    """The lines of a version, from those of the one before it."""
+def _went_on(lines: list[str], row: Mapping[str, Any]) -> list[str] | None:
+    """The lines of a version, from those of the one before it; None: nobody kept them."""
+    if isinstance(row.get("text"), str):
+        return [row["text"]]
     said, came, went = (row.get(name) for name in ("lines", "added", "removed"))
     if isinstance(said, list):
         return _texts(said)
+    if not isinstance(came, list) and not isinstance(went, list):
+        return None
     gone = Counter(_texts(went))
-    stayed = []
+    found = []
     for line in lines:
         if gone[line] > 0:
             gone[line] -= 1
         else:
-            stayed.append(line)
-    return [*stayed, *_texts(came)]
+            found.append(line)
+    for line in _texts(came):  # by chance, always the same; what begins a content goes on doing so
+        found.insert(1 + crc32(line.encode("utf-8", "replace")) % max(len(found), 1), line)
+    return found
 
 
 def _texts(said: Any) -> list[str]:

@@ -102,3 +102,12 @@ def quiet_s(seen: Seen) -> Floats:
     """Of each gap with a change of known time, how long nothing happened for sure: since that change, or, in
     the row of a moment, all the way up to it. Of others NaN."""
     return np.where(seen.momentary, gaps_s(seen), known_after_s(seen))
+
+
+def after(told: Seen, ids: Ints, at: Floats) -> Seen:
+    """Of these visits those that came after a moment of each one's own; of whom it is NaN, none. `ids` are in
+    order."""
+    if not len(ids):
+        return told
+    place = np.minimum(np.searchsorted(ids, told.id), len(ids) - 1)
+    return told.pick((ids[place] == told.id) & (told.at > at[place]))

@@ -42,9 +42,11 @@ _BY_NAME = {
 _HEAD_BYTES = 2_048
 _NO_TYPE = frozenset({"", "application/octet-stream", "unknown/unknown", "content/unknown"})
 _FEED_ROOT = re.compile(rb"<(?:rss|feed|urlset|sitemapindex)[\s>]|xmlns=\"http://purl.org/rss/1.0/\"")
-# Turtle and its kin, after comments: a prefix, a base or an address between angle brackets.
+# Turtle and its kin, after comments: a prefix, a base, or an address in brackets and what is said of it.
 _RDF = re.compile(
-    rb"(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|prefix\s+[^\s:]*:\s*<|<[a-z][a-z0-9+.-]*:)", re.IGNORECASE
+    rb"(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|prefix\s+[^\s:]{0,100}:\s*<|base\s+<|"
+    rb"<(?:[a-z][a-z0-9+.-]{0,30}:|#)[^<>\"\s]{0,1000}>\s+[<\w])",
+    re.IGNORECASE,
 )
 _PAGE = re.compile(
     rb"<(?:!doctype html|html|head|body|title|meta|div|p|h1|table|script|a)[\s>/]", re.IGNORECASE
@@ -99,9 +101,7 @@ def data_features(body: Body, charset: str | None, media: str, now: float) -> di
     if media == "other":
         return {}
     # Lists grow at either end: a feed at its beginning, a table of values mostly at its end.
-    half = MOST_DATA_BYTES // 2
-    shown = body if len(body) <= 2 * half else bytes(body[:half]) + b"\n" + bytes(body[-half:])
-    named = list(dates.in_text(charsets.text(shown, charset)))
+    named = list(dates.in_text(charsets.ends(body, MOST_DATA_BYTES // 2, charset)))
     told = {"dates": float(len(named)), **dated_features(named, now)}
     return told | ({"text_bytes": float(len(body))} if media in ("json", "csv", "plain") else {})
 
@@ -145,11 +145,11 @@ def _expires_s(said: Mapping[str, str], now: float) -> float:
 def _sniffed(head: bytes) -> str:
     if not head:
         return ""
+    if head.startswith(b"<") and _FEED_ROOT.search(head) and not _PAGE.match(head):
+        return "feed"
     if _RDF.match(head):
         return "xml"
     if head.startswith(b"<"):
-        if _FEED_ROOT.search(head) and not _PAGE.match(head):
-            return "feed"
         return "html" if _PAGE.search(head) else "xml" if head.startswith((b"<?xml", b"<rdf")) else "html"
     if head[:1] in (b"{", b"["):
         return "json"

@@ -9,6 +9,7 @@ from recrawl.model import Body
 
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _META_BYTES = 1024
+_OF_NUMBERS = "0123456789-/.:\ufffd"
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta[\s/][^>]*?charset\s*=\s*[\"']?\s*([a-z0-9_:.\-]{1,40})", re.IGNORECASE)
 _PARAMETER = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9_:.\-]{1,40})", re.IGNORECASE)
@@ -64,18 +65,32 @@ def codec(label: str | None) -> str | None:
         return None
 
 
-def detected(body: bytes, declared: str | None = None) -> str:
-    """The codec to read `body` with; `declared` is what the header said."""
+def detected(body: bytes, declared: str | None = None, *, cut: bool = False) -> str:
+    """The codec to read `body` with; `declared` is what the header said. What is `cut` may end in the middle
+    of a character."""
     for bom, name in _BOMS:
         if body.startswith(bom):
             return name
-    return codec(declared) or _from_meta(body[:_META_BYTES]) or _guessed(body)
+    return codec(declared) or _from_meta(body[:_META_BYTES]) or _guessed(body, cut)
 
 
 def text(body: Body, declared: str | None = None) -> str:
     """`body` as text, all of it in memory; what cannot be decoded becomes U+FFFD."""
     whole = bytes(body)
     return whole.decode(detected(whole, declared), errors="replace").removeprefix("\ufeff")
+
+
+def ends(body: Body, n_bytes: int, declared: str | None = None) -> str:
+    """The beginning and the end of `body` as text, so many bytes of each; all of it where it is no longer. A
+    number that was cut is left out: it would be another one."""
+    if len(body) <= 2 * n_bytes:
+        return text(body, declared)
+    head = bytes(body[:n_bytes])
+    start = len(body) - n_bytes
+    tail = bytes(body[start + start % 2 :])  # where two bytes are one character, between two of them
+    name = detected(head, declared, cut=True)
+    first, last = (part.decode(name, errors="replace") for part in (head, tail))
+    return first.removeprefix("\ufeff").rstrip(_OF_NUMBERS) + "\n" + last.lstrip(_OF_NUMBERS)
 
 
 def _from_meta(head: bytes) -> str | None:
@@ -85,9 +100,9 @@ def _from_meta(head: bytes) -> str | None:
     return "utf-8" if name and name.startswith("utf-16") else name
 
 
-def _guessed(body: bytes) -> str:
+def _guessed(body: bytes, cut: bool) -> str:
     try:
-        body.decode("utf-8")
+        codecs.getincrementaldecoder("utf-8")().decode(body, final=not cut)
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"

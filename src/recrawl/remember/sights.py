@@ -23,6 +23,10 @@ class MemorySights(MemoryWatchlist):
     def sight(self, resource_id: int) -> Sight | None:
         return self._sights.get(resource_id)
 
+    def sighted_at(self, ids: Ints) -> Floats:
+        known = {one.resource_id: one.at for one in self._sights.values() if comparable(one)}
+        return np.array([known.get(one, np.nan) for one in ids.tolist()], dtype=np.float64)
+
     def hunches(self, model: str, ids: Ints, per_day: Floats, gap_s: Floats, at: float) -> None:
         for resource_id, rate, gap in zip(ids.tolist(), per_day.tolist(), gap_s.tolist(), strict=True):
             if resource_id in self._watched.records:

@@ -90,7 +90,9 @@ def check_only_sights_that_can_be_compared_are_given(make: MakeStore) -> None:
         store.complete([replace(completion(lease_of(store, A, T0), T0), sight=old)])
         assert list(store.sights()) == []
         assert same(store.standing(1)[0].sight_at, nan)  # so that one is taken anew
+        assert same(store.sighted_at(np.array([2, 1, 9])).tolist(), [nan, nan, nan])
         _saw(store, A, T0 + 60.0)
+        assert same(store.sighted_at(np.array([2, 1, 9])).tolist(), [nan, T0 + 60.0, nan])
         ((ids, _),) = store.sights()
         assert ids.tolist() == [1]
         assert store.standing(1)[0].sight_at == T0 + 60.0

@@ -35,11 +35,13 @@ def evaluate(
     name: str, corpus: Histories, ask: Ask, tell: Tell, clock: Callable[[], float] = lambda: 0.0
 ) -> Barbosa:
     """`clock` is what classifying is timed with."""
-    pages = pages_of(corpus, lambda share, what: tell(0.1 * share, what))
+    pages = pages_of(corpus, lambda share, what: tell(0.05 * share, what))
     ask, limits = _adapted(corpus, ask, pages)
     ask, drawn = _drawn(pages, corpus, ask, limits)
     began = (time for window in drawn for time in (window.start_at, window.start_at + ask.days * DAY_S))
-    pages = looked_at(pages, corpus, list(dict.fromkeys(began)), lambda share, what: tell(0.1 * share, what))
+    pages = looked_at(
+        pages, corpus, list(dict.fromkeys(began)), lambda share, what: tell(0.05 + 0.05 * share, what)
+    )
     notes = [*_known(corpus, pages), *limits]
     n_least = min(len(window.rows) for window in drawn)
     if n_least < FEWEST_PAGES:

@@ -43,12 +43,17 @@ class Pages:
     @property
     def known(self) -> tuple[str, ...]:
         """The features that tell resources apart: known, and not the same for all."""
-        values = np.concatenate([self.values, *self.dated.values()])
-        with np.errstate(invalid="ignore"):
-            least = np.where(np.isnan(values), np.inf, values).min(axis=0, initial=np.inf)
-            most = np.where(np.isnan(values), -np.inf, values).max(axis=0, initial=-np.inf)
-        partly = np.isnan(values).any(axis=0) & (most >= least)
+        least, most = np.full(len(FEATURES), np.inf), np.full(len(FEATURES), -np.inf)
+        missing = np.zeros(len(FEATURES), dtype=bool)
+        for values in (self.values, *self.dated.values()):
+            least = np.fmin(least, np.fmin.reduce(values, axis=0, initial=np.inf))
+            most = np.fmax(most, np.fmax.reduce(values, axis=0, initial=-np.inf))
+            missing |= np.isnan(values).any(axis=0)
+        partly = missing & (most >= least)
         return tuple(f.name for i, f in enumerate(FEATURES) if most[i] > least[i] or partly[i])
+
+
+_OF_URLS = frozenset(url_features("https://a.example/"))
 
 
 def pages_of(corpus: Histories, tell: Tell) -> Pages:
@@ -114,9 +119,10 @@ def looked_at(pages: Pages, corpus: Histories, moments: Sequence[float], tell: T
         if (i := row.get(one.place)) is None:
             continue
         for at in [moments[k] for k in one.moments]:
-            for name, value in _told(one.text, corpus.about.kind, pages.traces.url[i], at).items():
+            told = _told(one.text, corpus.about.kind, at)
+            for name, value in told.items():
                 dated[at][i, column(name)] = value
-        seen.add(i)
+            seen.update([i] if told else [])
         tell(len(seen) / max(len(row), 1), "texts")
     if not seen:
         return pages
@@ -127,14 +133,15 @@ def looked_at(pages: Pages, corpus: Histories, moments: Sequence[float], tell: T
     return replace(pages, dated=dated, notes=[note])
 
 
-def _told(text: str, kind: str, url: str, now: float) -> Mapping[str, float]:
-    """Of a page the words were kept, of data the lines of the file itself."""
+def _told(text: str, kind: str, now: float) -> Mapping[str, float]:
+    """Of a page the words were kept, of data the lines of the file itself; none where it cannot be read."""
     if kind == "page":
         return text_features(" ".join(text.split()), frozenset(), (), now)
-    sight = page_sight(text.encode("utf-8", "replace"), "utf-8", url, {}, now)
+    sight = page_sight(text.encode("utf-8", "replace"), "utf-8", "", {}, now)
     if isinstance(sight, ParseFailed):
         return {}
-    return {f.name: value for f, value in zip(FEATURES, sight, strict=True) if value == value}
+    known = {f.name: value for f, value in zip(FEATURES, sight, strict=True) if value == value}
+    return {name: value for name, value in known.items() if name not in _OF_URLS}
 
 
 def _urls(named: Sequence[str]) -> Floats:

@@ -39,6 +39,11 @@ class SqliteSights:
         values = tuple(np.frombuffer(row["features"], _FLOAT64).tolist())
         return Sight(resource_id=resource_id, at=row["at"], format=row["format"], values=values)
 
+    def sighted_at(self, ids: Ints) -> Floats:
+        asked = {"ids": json.dumps(ids.tolist()), "format": SIGHT_FORMAT}
+        known = dict(self._db.tuples("sighted_at", asked))
+        return np.array([known.get(one, np.nan) for one in ids.tolist()], dtype=np.float64)
+
     def hunches(self, model: str, ids: Ints, per_day: Floats, gap_s: Floats, at: float) -> None:
         told = np.isfinite(per_day) & np.isfinite(gap_s)
         columns = (column[told].tolist() for column in (ids, per_day, gap_s))

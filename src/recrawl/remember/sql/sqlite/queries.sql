@@ -813,6 +813,10 @@ ORDER BY resource_id LIMIT :limit;
 -- name: sight
 SELECT at, format, features FROM sight WHERE resource_id = :id;
 
+-- name: sighted_at
+SELECT resource_id, at FROM sight
+WHERE resource_id IN (SELECT value FROM json_each(:ids)) AND format = :format;
+
 -- name: expect
 INSERT INTO hunch (resource_id, model, at, per_day, gap_s)
 SELECT ?1, ?2, ?3, ?4, ?5 WHERE EXISTS (SELECT 1 FROM resource WHERE id = ?1)
