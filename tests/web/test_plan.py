@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import time
+from typing import Any
 
 import httpx
+from lxml.html import fromstring
 from tests.web.conftest import Served
 
 from recrawl.app.config import load
@@ -57,6 +59,56 @@ def test_what_would_change_is_shown_before_it_is_applied(year_copy: Served) -> N
         assert load(year_copy.home).schedule.budget == "100/day"
         assert "The budget is 100/day now" in browser.get("/plan").text
         assert "The budget is 100/day now" not in browser.get("/plan").text
+
+
+def read(html: str) -> Any:
+    """A page as a tree; the stubs know too little of those."""
+    return fromstring(html)
+
+
+def test_a_budget_that_is_refused_comes_back_as_it_was_typed(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        (field,) = read(client.get("/plan").text).findall(".//input[@name='per_day']")
+        assert (field.get("value"), field.get("aria-invalid")) == ("50", None)
+        for wrong, status in (
+            ("much <b>", 400),
+            ("0", 400),
+            ("", 400),
+            ("5" * 201, 422),
+            ("2GB/day", 400),
+        ):
+            asked = client.get("/plan/budget", params={"per_day": wrong, "goal": "capture", "within": "2h"})
+            page = read(asked.text)
+            (field,) = page.findall(".//form[@action='/plan/budget']//input[@name='per_day']")
+            assert (asked.status_code, field.get("value")) == (status, wrong)
+            (told,) = page.findall(".//label/span[@id='wrong-per_day']")
+            assert field.get("aria-describedby") == "wrong-per_day"
+            assert told.text_content().endswith(".")
+            assert "Nothing was changed. See below what to mend." in asked.text
+            assert [one.get("value") for one in page.findall(".//option[@selected]")] == ["capture"]
+            assert 'name="within" value="2h"' in asked.text
+            if wrong != "2GB/day":
+                applied = client.post("/plan/budget", data={"budget": wrong})
+                (field,) = read(applied.text).findall(".//input[@name='per_day']")
+                assert (applied.status_code, field.get("value")) == (status, wrong)
+                assert field.get("aria-invalid") == "true"
+        assert load(year_copy.home).schedule.budget == "50/day"
+
+
+def test_a_budget_that_cannot_be_written_down_is_told_beside_it(year_copy: Served) -> None:
+    path = year_copy.home / "recrawl.toml"
+    path.write_text("schedule.budget = '50/day'\n")  # to change that is beyond us
+    with year_copy.client() as client:
+        answer = client.post("/plan/budget", data={"budget": "100/day"})
+        assert answer.status_code == 400
+        page = read(answer.text)
+        assert page.find(".//h1").text_content() == "With 100 visits a day"
+        (said,) = page.findall(".//p[@role='alert']")
+        assert "Nothing was changed." in said.text_content()
+        assert "by hand" in said.text_content()
+        (field,) = page.findall(".//form[@action='/plan/budget']/input[@name='budget']")
+        assert field.get("value") == "100/day"
+    assert path.read_text() == "schedule.budget = '50/day'\n"
 
 
 def test_a_program_sets_the_budget(year_copy: Served) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+from lxml.html import fromstring
 from tests.web.conftest import Served
 
 from recrawl.model import Scope, ScopeKind, Settings
@@ -133,6 +134,70 @@ def test_what_is_done_to_several_shows_at_once(year_copy: Served) -> None:
             answer = client.post("/resources/several", data={"one": ["5"], **wrong})
             assert answer.status_code in (400, 409), wrong
         assert client.post("/resources/several", data={"do": "pause"}).status_code == 400
+
+
+def read(html: str) -> Any:
+    """The form below the list as a tree; the stubs know too little of those."""
+    (form,) = fromstring(html).findall(".//form[@action='/resources/several']")
+    return form
+
+
+def test_a_form_that_is_refused_comes_back_with_what_was_typed_and_ticked(year_copy: Served) -> None:
+    """On the page of the list where that was done; one that is not on it any more stays chosen too."""
+    with year_copy.client() as client:
+        there = shown(client, tag="news", sort="url", page=2)
+        away = shown(client, tag="news", sort="url")[0]
+        (query,) = read(client.get("/resources?tag=news&sort=url&page=2").text).findall(
+            "input[@name='query']"
+        )
+        said = {"tag": "a & b", "weight": "much", "min_gap": "2d", "max_gap": "<soon>"}
+        form = {"one": [str(there[1]), str(there[3]), str(away)], "query": query.get("value"), **said}
+        with year_copy.house() as house:
+            before = [one for one, _, _ in house.store.resources()]
+        answer = client.post("/resources/several", data={**form, "do": "set"})
+        assert answer.status_code == 400
+        assert [int(number) for number in ROW.findall(answer.text)] == there
+        page = read(answer.text)
+        assert "Nothing was changed. See below what to mend." in page.text_content()
+        fields = {one.get("name"): one for one in page.findall(".//fieldset//input")}
+        assert {name: fields[name].get("value") for name in said} == said
+        assert {name for name, one in fields.items() if one.get("aria-invalid")} == {"weight", "max_gap"}
+        told = {one.get("id"): one.text_content() for one in page.findall(".//label/span[@class='wrong']")}
+        assert "is no number" in told["wrong-weight"]
+        assert "<soon>" in told["wrong-max_gap"]
+        ticks = [(one.get("name"), one.get("value")) for one in page.findall(".//input[@checked]")]
+        assert ticks == [("one", str(there[1])), ("one", str(there[3])), ("these", str(away))]
+        assert 'id="list" data-part' not in answer.text  # no script puts another form in its place
+        for wrong, place, status in (
+            ({"do": "set", "weight": "", "min_gap": "", "max_gap": ""}, 'id="wrong-weight"', 400),
+            ({"do": "set", "weight": "1", "max_gap": "1d"}, 'id="wrong-max_gap"', 409),
+            ({"do": "tag", "tag": " "}, 'id="wrong-tag"', 400),
+            ({"do": "pause", "tag": "x" * 501}, 'id="wrong-tag"', 422),
+            ({"do": "burn"}, "&#39;burn&#39; is nothing that can be done", 400),
+            ({"do": "remove", "one": []}, "Nothing is chosen; tick", 400),
+        ):
+            answer = client.post("/resources/several", data={**form, **wrong})
+            assert (answer.status_code, place in answer.text) == (status, True), wrong
+        every = client.post("/resources/several", data={**form, "do": "set", "everything": "1"})
+        assert [
+            one.get("value") for one in read(every.text).findall(".//input[@name='everything'][@checked]")
+        ]
+        with year_copy.house() as house:
+            assert [one for one, _, _ in house.store.resources()] == before
+        mended = {"do": "set", "weight": "3", "max_gap": "9d", "these": str(away), "one": form["one"][:2]}
+        done = client.post("/resources/several", data={**form, **mended})
+        assert (done.status_code, done.headers["location"]) == (303, "/resources?tag=news&sort=url&page=2")
+        with year_copy.house() as house:
+            chosen = house.store.these([there[1], there[3], away])
+            assert [one.effective.weight for one, _, _ in chosen] == [3.0] * 3
+
+
+def test_a_list_that_is_empty_by_now_has_the_form_that_was_refused(year_copy: Served) -> None:
+    with year_copy.client() as client:
+        fields = {"do": "tag", "tag": " ", "one": ["5", "7"], "query": "text=no-such-address"}
+        answer = client.post("/resources/several", data=fields)
+        assert answer.status_code == 400
+        assert [one.get("value") for one in read(answer.text).findall(".//input[@checked]")] == ["5,7"]
 
 
 def test_what_was_said_elsewhere_shows_at_once_too(year_copy: Served) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.web.chromium import NARROW, WIDE, Visitor, chromium, entered, needs_browser
 from tests.web.conftest import Served
+from tests.web.test_seen import WIDER, grave
 
 from recrawl.model import Settings
 
@@ -66,6 +67,30 @@ def test_several_are_chosen_and_changed(browser: Any, year_copy: Served) -> None
         visitor.go("/resources?tag=mine&sort=url")
         assert urls(visitor) == chosen
         assert visitor.complaints == []
+
+
+def test_what_was_chosen_and_typed_is_still_there_where_it_is_refused(
+    browser: Any, year_copy: Served
+) -> None:
+    with entered(browser, year_copy, NARROW) as visitor:
+        visitor.go("/resources?sort=url")
+        page = visitor.page
+        page.locator("input[name=one]").nth(2).check()
+        page.fill("form[action='/resources/several'] input[name=min_gap]", "soon")
+        page.click("button[value=set]")
+        page.wait_for_load_state()
+        page.wait_for_timeout(3_000)  # scripts have had their time
+        assert "See below what to mend" in page.get_by_role("alert").inner_text()
+        assert "'soon' is not a length of time" in page.inner_text("#wrong-min_gap")
+        assert page.input_value("form[action='/resources/several'] input[name=min_gap]") == "soon"
+        assert page.locator("input[name=one]").nth(2).is_checked()
+        assert page.evaluate("document.activeElement.name") == "min_gap"
+        assert page.evaluate(WIDER) <= 0
+        assert grave(page) == []
+        page.fill("form[action='/resources/several'] input[name=min_gap]", "2h")
+        page.click("button[value=set]")
+        page.wait_for_load_state()
+        assert "Set for 1 resource." in page.inner_text(".said")
 
 
 def test_nothing_moves_under_the_hands_of_who_has_chosen(browser: Any, year_copy: Served) -> None:

@@ -120,6 +120,21 @@ def test_a_form_that_is_refused_has_what_was_written_and_what_is_wrong(browser: 
         assert visitor.page.get_by_label("URLs, one a line").input_value() == "https://example.org/news"
 
 
+def test_the_slider_leaves_a_budget_that_was_refused_as_it_was_typed(browser: Any, year: Served) -> None:
+    with entered(browser, year) as visitor:
+        visitor.go("/plan")
+        field = visitor.page.get_by_label("Visits a day", exact=True)
+        field.fill("much")
+        clicked(visitor, "What would change?", "button")
+        slider = visitor.page.get_by_role("slider")
+        assert slider.get_attribute("aria-valuetext") == "50 visits a day"  # it is there, and has spoken
+        field = visitor.page.locator("[name=per_day]")
+        assert field.input_value() == "much"
+        assert "'much' is not a budget" in visitor.page.inner_text("#wrong-per_day")
+        slider.press("ArrowRight")
+        assert field.input_value() == "100"
+
+
 def test_the_search_is_a_key_away_from_anywhere(browser: Any, year: Served) -> None:
     with entered(browser, year) as visitor:
         visitor.go("/")

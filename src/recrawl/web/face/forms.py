@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from recrawl.app.settings import settings as checked
+from recrawl.app.several import weighed
 from recrawl.errors import BadInputError, ConflictError, NotWatchedError, UnknownPartError
+from recrawl.model import Settings
 
 T = TypeVar("T")
 
@@ -36,6 +39,31 @@ class Typed:
         """Nobody types so much by hand."""
         if len(text) > most:
             self.refuse(name, f"That is longer than {most:,} characters; shorten it.", 422)
+
+
+def settings(
+    typed: Typed, *, kind: str = "", weight: str = "", min_gap: str = "", max_gap: str = "", changes: str = ""
+) -> Settings | None:
+    """Each by itself first, so that what is wrong stands beside its field."""
+    heavy = typed.tried("weight", lambda: (weighed(weight),))
+    typed.tried("weight", lambda: checked(weight=heavy[0] if heavy else None))
+    typed.tried("kind", lambda: checked(kind=kind or None))
+    typed.tried("changes", lambda: checked(changes=changes or None))
+    typed.tried("min_gap", lambda: checked(min_gap=min_gap.strip() or None))
+    typed.tried("max_gap", lambda: checked(max_gap=max_gap.strip() or None))
+    if typed.wrong or heavy is None:
+        return None
+    (weighs,) = heavy
+    return typed.tried(
+        "max_gap",
+        lambda: checked(
+            kind=kind or None,
+            weight=weighs,
+            min_gap=min_gap.strip() or None,
+            max_gap=max_gap.strip() or None,
+            changes=changes or None,
+        ),
+    )
 
 
 def status_of(problem: BadInputError) -> int:

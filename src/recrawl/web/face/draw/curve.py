@@ -64,6 +64,17 @@ def words(curve: Curve) -> str:
     return f"Likely to have changed since {iso(curve.since_at)}: {'; '.join([*told, end])}."
 
 
+def chance(p: float) -> tuple[str, str]:
+    """That it has changed by now; nothing is sure.
+
+    >>> chance(0.42), chance(0.9999)
+    (('42.0 %', 'likely'), ('over 99.9 %', 'likely'))
+    """
+    if not isfinite(p):
+        return "–", "it was not looked at yet"
+    return "over 99.9 %" if p > 0.999 else percent(p) if p > 0.001 else "under 0.1 %", "likely"
+
+
 def _share(curve: Curve, t_s: float) -> str:
     return percent(float(np.interp(t_s, curve.t_s, curve.p_changed)))
 

@@ -9,13 +9,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from recrawl.app.drafts import MOST, Given
 from recrawl.app.names import checked_tags
-from recrawl.app.settings import settings as checked
-from recrawl.app.several import weighed
 from recrawl.errors import BadInputError
-from recrawl.model import Changes, Kind, Settings
+from recrawl.model import Changes, Kind
 from recrawl.web.face.backroom import StillWorkingError
 from recrawl.web.face.desk import Desk, desk_of
-from recrawl.web.face.forms import Typed
+from recrawl.web.face.forms import Typed, settings
 from recrawl.web.face.intake import Stage
 
 router = APIRouter()
@@ -88,12 +86,12 @@ async def begin(
     )
     if not (listed.text.strip() or listed.address or listed.data):
         typed.refuse("text", "There is nothing to add; paste URLs, give an address, or choose a file.")
-    settings = _settings(typed, kind, weight, min_gap.strip(), max_gap.strip(), changes)
+    how = settings(typed, kind=kind, weight=weight, min_gap=min_gap, max_gap=max_gap, changes=changes)
     words = dict.fromkeys(word.strip() for word in tags.split(",") if word.strip())
     names = typed.tried("tags", lambda: checked_tags(words))
-    if settings is not None and names is not None and not typed.wrong:
+    if how is not None and names is not None and not typed.wrong:
         try:
-            job = await desk.intakes.begin(listed, settings, names)
+            job = await desk.intakes.begin(listed, how, names)
         except BadInputError as problem:  # too many lists at once
             typed.refuse("", str(problem))
         else:
@@ -101,31 +99,6 @@ async def begin(
     if data:
         typed.refuse("file", "Choose the file again: no browser keeps it in a form that comes back.")
     return _form(request, desk, typed, typed.status)
-
-
-def _settings(
-    typed: Typed, kind: str, weight: str, min_gap: str, max_gap: str, changes: str
-) -> Settings | None:
-    """Each by itself first, so that what is wrong stands beside its field."""
-    heavy = typed.tried("weight", lambda: (weighed(weight),))
-    typed.tried("weight", lambda: checked(weight=heavy[0] if heavy else None))
-    typed.tried("kind", lambda: checked(kind=kind or None))
-    typed.tried("changes", lambda: checked(changes=changes or None))
-    typed.tried("min_gap", lambda: checked(min_gap=min_gap or None))
-    typed.tried("max_gap", lambda: checked(max_gap=max_gap or None))
-    if typed.wrong or heavy is None:
-        return None
-    (weighs,) = heavy
-    return typed.tried(
-        "max_gap",
-        lambda: checked(
-            kind=kind or None,
-            weight=weighs,
-            min_gap=min_gap or None,
-            max_gap=max_gap or None,
-            changes=changes or None,
-        ),
-    )
 
 
 @router.get("/add/{key}")

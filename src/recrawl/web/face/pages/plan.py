@@ -6,13 +6,14 @@ from math import inf
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, Response
 
 from recrawl.app import offers
 from recrawl.app.amending import set_budget
 from recrawl.app.build import House
 from recrawl.app.foresight import Foresight
-from recrawl.app.quantity import visits_per_day
+from recrawl.app.quantity import Budget, visits_per_day
+from recrawl.app.quantity import budget as limits
 from recrawl.errors import BadInputError
 from recrawl.evaluate.budgets.curve import Bought
 from recrawl.evaluate.own.results import MEASURES, Replayed
@@ -20,6 +21,7 @@ from recrawl.evaluate.report.table import count
 from recrawl.model import DAY_S
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw import budgets as drawing
+from recrawl.web.face.forms import Typed, status_of
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
@@ -30,13 +32,16 @@ REPLAYED = {  # its measures, by what the drawings call them
     "wait_days_mean": "delay_days_mean",
     "harmonic": "harmonic",
 }
+N_CHARS = 200  # of a field
 POLICIES = ("uniform", "index", "week", "nutch", "changedetection", "miniflux")
 
 
 def _in_force(house: House) -> dict[str, object]:
     schedule, now = house.config.schedule, house.clock.now()
+    per_day = schedule.limits.visits_per_day
     return {
         "budget": schedule.budget,
+        "per_day": "" if per_day is None else f"{per_day:.10g}",
         "goal": schedule.goal,
         "spent": house.store.n_visits_since(now - DAY_S),
         "n_resources": house.store.counts(now)["resources"],
@@ -45,9 +50,26 @@ def _in_force(house: House) -> dict[str, object]:
 
 @router.get("/plan")
 async def plan(request: Request, desk: Asked, goal: Word = "", within: Word = "") -> HTMLResponse:
+    return await _plan(request, desk, goal, within)
+
+
+async def _plan(
+    request: Request, desk: Desk, goal: str, within: str, typed: Typed | None = None
+) -> HTMLResponse:
+    """With the budget that was typed, where that was refused."""
     force = await desk.ask(_in_force)
+    form = typed or Typed({"per_day": force["per_day"]})
     return desk.page(
-        request, "plan.html", force=force, goal=goal, within=within, goals=offers.GOALS, policies=POLICIES
+        request,
+        "plan.html",
+        status=form.status if form.wrong else 200,
+        force=force,
+        goal=goal,
+        within=within,
+        goals=offers.GOALS,
+        policies=POLICIES,
+        typed=form.values,
+        wrong=form.wrong,
     )
 
 
@@ -97,10 +119,32 @@ def _row(found: Foresight, one: Bought) -> dict[str, object]:
 
 
 @router.get("/plan/budget")
-async def budget(request: Request, desk: Asked, per_day: Word) -> HTMLResponse:
+async def budget(
+    request: Request, desk: Asked, per_day: str = "", goal: Word = "", within: Word = ""
+) -> HTMLResponse:
     """What would change, before it is applied."""
-    wanted = visits_per_day(per_day)
-    return desk.page(request, "plan_budget.html", wanted=f"{wanted:.10g}/day", per_day=wanted)
+    return await _budget(request, desk, per_day, Typed({"per_day": per_day}), goal, within)
+
+
+async def _budget(
+    request: Request, desk: Desk, said: str, typed: Typed, goal: str = "", within: str = ""
+) -> HTMLResponse:
+    """Where it is none that can be applied, the form that it was typed into."""
+    typed.within("per_day", said, N_CHARS)
+    found = typed.tried("per_day", lambda: limits(said)) or Budget()
+    if found.bytes_per_day is not None:
+        typed.refuse("per_day", "What bytes would buy is not known here; write visits alone, as 2000/day.")
+    wanted = found.visits_per_day
+    if wanted is None or "per_day" in typed.wrong:
+        return await _plan(request, desk, goal, within, typed)
+    return desk.page(
+        request,
+        "plan_budget.html",
+        status=typed.status if typed.wrong else 200,
+        wanted=f"{wanted:.10g}/day",
+        per_day=wanted,
+        wrong=typed.wrong,
+    )
 
 
 @router.get("/plan/beside")
@@ -124,9 +168,19 @@ async def beside(request: Request, desk: Asked, per_day: Word) -> HTMLResponse:
 
 
 @router.post("/plan/budget")
-async def apply(desk: Asked, budget: Annotated[str, Form(max_length=200)]) -> RedirectResponse:
-    applied = await desk.ask(lambda house: set_budget(house.home, budget))
-    return desk.seen("/plan", f"The budget is {applied} now; a run that goes on takes it up within seconds.")
+async def apply(request: Request, desk: Asked, budget: Annotated[str, Form()] = "") -> Response:
+    typed = Typed({"per_day": budget})
+    typed.within("per_day", budget, N_CHARS)
+    typed.tried("per_day", lambda: limits(budget))
+    if not typed.wrong:
+        try:
+            applied = await desk.ask(lambda house: set_budget(house.home, budget))
+        except BadInputError as problem:  # the settings file can only be changed by hand
+            typed.refuse("", str(problem), status_of(problem))
+        else:
+            told = f"The budget is {applied} now; a run that goes on takes it up within seconds."
+            return desk.seen("/plan", told)
+    return await _budget(request, desk, budget, typed)
 
 
 @router.get("/plan/replay")

@@ -20,18 +20,19 @@ from recrawl.app.portrait import (
     versions_of,
     visits_of,
 )
-from recrawl.app.quantity import away, instant, iso, written
+from recrawl.app.quantity import away, instant, iso
 from recrawl.app.rows import deviations, erased_words, verdict, visit_row
 from recrawl.errors import BadInputError
 from recrawl.model import DAY_S, HOUR_S, Kind, Resource, Standing, Version, Visit
-from recrawl.schedule.reason import percent
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.download import download
 from recrawl.web.face.draw import curve as curve_drawing
 from recrawl.web.face.draw import heat as heat_drawing
 from recrawl.web.face.draw import timeline as timeline_drawing
 from recrawl.web.face.draw.timeline import LEGEND, Timeline
+from recrawl.web.face.forms import Typed
 from recrawl.web.face.inquiries import accounted, compared, read
+from recrawl.web.face.saying import own
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
@@ -49,8 +50,13 @@ ZONES = tuple(range(-12, 15))
 
 @router.get("/resources/{number}")
 async def page(request: Request, desk: Asked, number: Number) -> HTMLResponse:
+    return await whole(request, desk, number)
+
+
+async def whole(request: Request, desk: Desk, number: int, typed: Typed | None = None) -> HTMLResponse:
+    """With what was typed of its settings, where that was refused."""
     found, visits, versions = await desk.ask(_page, number, desk.now())
-    row, own = found.row(), found.resource.settings
+    row, form = found.row(), typed or own(found.resource)
     values: Values = {
         **visits,
         **versions,
@@ -63,10 +69,11 @@ async def page(request: Request, desk: Asked, number: Number) -> HTMLResponse:
         "since": f"{found.standing.last_at:.3f}" if isfinite(found.standing.last_at) else "0",
         "next_words": _next(found, desk.now()),
         "last_words": _said(found.resource, found.last) if found.last else "",
-        "gaps": ["" if gap_s is None else written(gap_s) for gap_s in (own.min_gap_s, own.max_gap_s)],
         "kinds": list(Kind),
+        "typed": form.values,
+        "wrong": form.wrong,
     }
-    return desk.page(request, "resource/page.html", **values)
+    return desk.page(request, "resource/page.html", status=form.status if form.wrong else 200, **values)
 
 
 def _page(house: House, number: int, now: float) -> tuple[Portrait, Values, Values]:
@@ -215,23 +222,12 @@ async def forecast(request: Request, desk: Asked, number: Number) -> HTMLRespons
         "drawing": curve_drawing.drawn(found.curve),
         "drawing_words": curve_drawing.words(found.curve),
         "basis": list(basis(found)),
-        "chance": chance(found.p_now),
+        "chance": curve_drawing.chance(found.p_now),
         "rates": (rate(low), rate(high)) if isfinite(high) else None,
         "budgets": budgets(found),
         "silence": silent_words(found.silence.p, found.silence.length_s) if found.silence else "",
     }
     return _part(desk, request, "forecast", values)
-
-
-def chance(p: float) -> tuple[str, str]:
-    """That it has changed by now; nothing is sure.
-
-    >>> chance(0.42), chance(0.9999)
-    (('42.0 %', 'likely'), ('over 99.9 %', 'likely'))
-    """
-    if not isfinite(p):
-        return "–", "it was not looked at yet"
-    return "over 99.9 %" if p > 0.999 else percent(p) if p > 0.001 else "under 0.1 %", "likely"
 
 
 @router.get("/resources/{number}/hours")

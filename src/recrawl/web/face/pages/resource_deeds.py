@@ -3,19 +3,23 @@ end."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from recrawl.app.deeds import Wish, hastened, moved, paused, removed, said, unmasked
+from recrawl.app.deeds import Wish, hastened, moved, paused, removed, unmasked
 from recrawl.app.portrait import numbered
 from recrawl.web.face.desk import Desk, desk_of
+from recrawl.web.face.forms import Typed
+from recrawl.web.face.pages.resource import whole
+from recrawl.web.face.saying import said
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
 Number = Annotated[int, Path(ge=1, le=2**62)]
-Text = Annotated[str, Form(max_length=20_000)]
+Text = Annotated[str, Form()]
 
 
 def _home(number: int) -> str:
@@ -73,6 +77,7 @@ async def remove(desk: Asked, number: Number) -> RedirectResponse:
 
 @router.post("/resources/{number}/settings")
 async def say(
+    request: Request,
     desk: Asked,
     number: Number,
     kind: Text = "",
@@ -86,7 +91,7 @@ async def say(
     main: Text = "",
     mask: Text = "",
     tags: Text = "",
-) -> RedirectResponse:
+) -> Response:
     wish = Wish(
         kind=kind,
         weight=weight,
@@ -100,5 +105,8 @@ async def say(
         mask=mask,
         tags=tags,
     )
-    warnings = await desk.ask(said, number, wish)
+    typed = Typed(asdict(wish))
+    warnings = await desk.ask(said, number, wish, typed)
+    if typed.wrong:
+        return await whole(request, desk, number, typed)
     return desk.seen(_home(number), " ".join(["Saved.", *warnings]))

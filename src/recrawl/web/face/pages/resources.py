@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Annotated
 from urllib.parse import parse_qsl
@@ -10,22 +10,27 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Depends, Form, Query, Request
 from starlette.responses import HTMLResponse, Response
 
+from recrawl.app.names import checked_tags
 from recrawl.app.roll import DOWN, STRIP_S, Line, Order, State, Wanted
-from recrawl.app.several import MOST, Wish, done, names
+from recrawl.app.several import MOST, Wish, chosen, done, names
 from recrawl.errors import BadInputError
 from recrawl.model import Kind
 from recrawl.web.face import rolls
 from recrawl.web.face.backroom import StillWorkingError
 from recrawl.web.face.desk import Desk, desk_of
 from recrawl.web.face.draw.strip import strip
+from recrawl.web.face.forms import Typed, settings, status_of
 from recrawl.web.face.shell import path
 
 router = APIRouter()
 Asked = Annotated[Desk, Depends(desk_of)]
 Word = Annotated[str, Query(max_length=500)]
-Text = Annotated[str, Form(max_length=500)]
+Text = Annotated[str, Form()]
 N_ON_PAGE = 50
 N_TAGS = 200  # offered while one types
+N_CHARS = 500  # of a field
+MOST_PAGES = 10**6
+BLANK = dict.fromkeys(("tag", "weight", "min_gap", "max_gap", "everything"), "")
 STATES = {
     State.DUE: "due now",
     State.FAILING: "last visit failed",
@@ -88,10 +93,24 @@ async def page(
     request: Request,
     desk: Asked,
     wanted: Annotated[Wanted, Depends(wanted_by)],
-    page: Annotated[int, Query(ge=1, le=10**6)] = 1,
+    page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1,
+    wait: bool = False,
+) -> HTMLResponse:
+    return await _page(request, desk, wanted, page, Typed(BLANK), wait=wait)
+
+
+async def _page(
+    request: Request,
+    desk: Desk,
+    wanted: Wanted,
+    page: int,
+    typed: Typed,
+    ticked: Sequence[int] = (),
+    *,
     wait: bool = False,
 ) -> HTMLResponse:
     found = await _listed(request, desk, wanted, page, wait)
+    seen = {line.resource.id for line in found.lines} if found else set()
     tags = await desk.ask(lambda house: house.store.tags())
     now = desk.now()
 
@@ -101,6 +120,7 @@ async def page(
     return desk.page(
         request,
         "resources.html",
+        status=typed.status if typed.wrong else 200,
         block="part",
         wanted=wanted,
         found=found,
@@ -112,9 +132,14 @@ async def page(
         states=STATES,
         columns=[(_sorted(wanted, order), name, css) for order, name, css in COLUMNS],
         there=there,
+        here_query=there(page=page if page > 1 else None).partition("?")[2],
         again=there(page=page if page > 1 else None, wait=1),
         pages=_pages(found, there) if found else [],
         most=MOST,
+        typed=typed.values,
+        wrong=typed.wrong,
+        ticked=ticked,
+        elsewhere=[one for one in ticked if one not in seen],  # visits and others move what is listed
     )
 
 
@@ -167,7 +192,7 @@ def badges(line: Line) -> list[tuple[str, str]]:
 async def several(
     request: Request,
     desk: Asked,
-    do: Text = "",
+    do: Annotated[str, Form(max_length=500)] = "",
     one: Annotated[list[int] | None, Form(max_length=N_ON_PAGE)] = None,
     these: Annotated[str, Form(max_length=200_000)] = "",
     everything: Annotated[bool, Form()] = False,
@@ -179,18 +204,42 @@ async def several(
     sure: Annotated[bool, Form()] = False,
 ) -> Response:
     """To the chosen ones, or all that the list has, whatever was chosen to be done."""
-    if everything and not these:
-        ids = (await rolls.numbers(desk, _wanted(query))).tolist()
-    else:
-        ids = [*(one or ()), *(int(word) for word in these.split(",") if word.isdecimal())]
-    if not ids:
-        raise BadInputError("Nothing is chosen; tick the resources that are meant.")
-    if do == "remove" and not sure:
+    said = {"tag": tag, "weight": weight, "min_gap": min_gap, "max_gap": max_gap}
+    typed, wish = Typed({**said, "everything": everything}), Wish(do=do, **said)
+    for name, text in said.items():
+        typed.within(name, text, N_CHARS)
+    ticked = [*(one or ()), *(int(word) for word in these.split(",") if word.isdecimal())]
+    ids = (await rolls.numbers(desk, _wanted(query))).tolist() if everything else ticked
+    _check(typed, wish, ids)
+    if do == "remove" and not sure and not typed.wrong:
         some = await desk.ask(names, ids[:20])
         return desk.page(request, "resources_remove.html", ids=ids, names=some, query=query)
-    wish = Wish(do=do, tag=tag, weight=weight, min_gap=min_gap, max_gap=max_gap)
-    told = await desk.ask(done, tuple(ids), wish)
-    return desk.seen(f"/resources?{query}" if query else "/resources", told)
+    if not typed.wrong:
+        try:
+            told = await desk.ask(done, tuple(ids), wish)
+        except BadInputError as problem:  # there is nothing to set, or no such thing to do
+            typed.refuse("weight" if do == "set" else "", str(problem), status_of(problem))
+        else:
+            return desk.seen(f"/resources?{query}" if query else "/resources", told)
+    return await _page(request, desk, _wanted(query), _number(query), typed, ticked)
+
+
+def _check(typed: Typed, wish: Wish, ids: Sequence[int]) -> None:
+    """Of the fields those alone that have to do with what is to be done."""
+    if ids:
+        typed.tried("", lambda: chosen(ids))
+    else:
+        typed.refuse("", "Nothing is chosen; tick the resources that are meant.")
+    if wish.do in ("tag", "untag"):
+        typed.tried("tag", lambda: checked_tags([wish.tag.strip()]))
+    elif wish.do == "set":
+        settings(typed, weight=wish.weight, min_gap=wish.min_gap, max_gap=wish.max_gap)
+
+
+def _number(text: str) -> int:
+    """Of the page that this query leads to."""
+    said = dict(parse_qsl(text)).get("page", "")
+    return min(max(int(said), 1), MOST_PAGES) if said.isdecimal() and len(said) < 10 else 1
 
 
 def _wanted(text: str) -> Wanted:

@@ -14,7 +14,6 @@ document.addEventListener("part", (event) => {
     const row = rows[Number(slider.value)];
     plan.querySelector("[data-shown]").textContent = row.dataset.perDay;
     slider.setAttribute("aria-valuetext", `${row.dataset.perDay} visits a day`);
-    plan.querySelector("[data-field]").value = row.dataset.perDay.replaceAll(",", "");
     words.textContent = row === now ? "This is the budget in force." : names
       .map((name, i) => `${titles[i]}: ${row.getAttribute(`data-${name}`)} instead of ${now.getAttribute(`data-${name}`)}.`)
       .join(" ");
@@ -23,6 +22,9 @@ document.addEventListener("part", (event) => {
     }
     for (const other of rows) other.classList.toggle("chosen", other === row);
   };
-  slider.addEventListener("input", show);
+  slider.addEventListener("input", () => {
+    show();
+    document.querySelector("[data-field]").value = rows[Number(slider.value)].dataset.perDay.replaceAll(",", "");
+  });
   show();
 });
