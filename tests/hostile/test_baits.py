@@ -34,6 +34,7 @@ MATCHED = {
     "recrawl.detect.masks._MASKED",
     "recrawl.observe.robots._AGENT_LINE",
     "recrawl.observe.robots._OUTSIDE_GROUPS",
+    "recrawl.parse.answers._RDF",
     "recrawl.parse.rdf._DECLARED",
     "recrawl.parse.rdf._PROLOG",
 }
