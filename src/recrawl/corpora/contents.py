@@ -162,20 +162,11 @@ def _order(place: Ints, at: Ints, term: Ints) -> Any:
 
 
 def _of_texts(folder: Path, resources: Ints, wanted: Wanted | None) -> Iterator[Contents]:
-    known = {number: place for place, number in enumerate(resources.tolist())}
     by_time, by_digest = wanted.chosen() if wanted is not None else (set(), set())
     held: list[tuple[int, int, str | None, Mapping[str, int]]] = []
     n_held, latest = 0, -1
     lines: Counter[str] = Counter()  # the words of a resource that is told line by line
-    for row in text_rows(folder):
-        place = known.get(row["resource"], -1)
-        if place < 0:
-            continue
-        if place < latest:
-            raise BadInputError(
-                f"{folder / TEXTS}: a resource stands after one with a higher number; sort it by resource "
-                "and at."
-            )
+    for place, row in text_rows(folder, resources):
         if place > latest:
             lines.clear()
             if n_held >= _N_WORDS:

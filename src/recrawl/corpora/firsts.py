@@ -13,6 +13,7 @@ from typing import Any
 
 from recrawl.corpora.sources.lines import Flaw, lines
 from recrawl.errors import BadInputError
+from recrawl.model import Ints
 
 PAGES, TEXTS = "first_html.jsonl.xz", "texts.jsonl.xz"
 MAX_LINE_BYTES = 16 << 20  # 400,000 characters of which each may be written as six and more
@@ -37,14 +38,29 @@ def first_pages(folder: Path) -> Iterator[FirstPage]:
             yield FirstPage(number, float(row["at"]), html)
 
 
-def text_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """All of `texts.jsonl.xz` whose resource and time are numbers, as they come; `digest` is None where none
-    was said."""
+def text_rows(folder: Path, resources: Ints) -> Iterator[tuple[int, dict[str, Any]]]:
+    """All of `texts.jsonl.xz` that is of these resources (numbers, in order) and has a time, as it comes and
+    with the resource's place; `digest` is None where none was said.
+
+    Raises BadInputError where the resources are not in order, since they then cannot be read one after the
+    other.
+    """
+    known = {number: place for place, number in enumerate(resources.tolist())}
+    latest = -1
     for row in _rows(folder / TEXTS):
-        if _number(row) is not None and _moment(row.get("at")):
-            digest = row.get("digest")
-            written = isinstance(digest, str) and digest.isprintable()  # half a character is not
-            yield {**row, "digest": digest if written else None}
+        number = _number(row)
+        place = -1 if number is None else known.get(number, -1)
+        if place < 0 or not _moment(row.get("at")):
+            continue
+        if place < latest:
+            raise BadInputError(
+                f"{folder / TEXTS}: a resource stands after one with a higher number; sort it by resource "
+                "and at."
+            )
+        latest = place
+        digest = row.get("digest")
+        written = isinstance(digest, str) and digest.isprintable()  # half a character is not
+        yield place, {**row, "digest": digest if written else None}
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

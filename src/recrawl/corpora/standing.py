@@ -12,10 +12,9 @@ from zlib import crc32
 import numpy as np
 
 from recrawl.corpora.digests import bits_of_texts
-from recrawl.corpora.firsts import TEXTS, text_rows
+from recrawl.corpora.firsts import text_rows
 from recrawl.corpora.native import EVENTS
 from recrawl.corpora.rows import counting, read_rows
-from recrawl.errors import BadInputError
 from recrawl.model import Ints
 
 _Key = tuple[int, int]  # a resource's place, with a time or a digest
@@ -32,20 +31,11 @@ def standing(folder: Path, resources: Ints, moments: Sequence[float]) -> Iterato
     """`resources` are the known numbers, in order. Nothing comes of a version whose text was not kept. Where
     only lines are told that came and went, a line that came stands anywhere: nobody knows where."""
     by_digest, by_time = _stood(folder, resources, moments)
-    known = {number: place for place, number in enumerate(resources.tolist())}
     lines: list[str] = []
-    latest = -1
-    for row in text_rows(folder):
-        place = known.get(row["resource"], -1)
-        if place < 0:
-            continue
-        if place < latest:
-            raise BadInputError(
-                f"{folder / TEXTS}: a resource stands after one with a higher number; sort it by resource "
-                "and at."
-            )
-        if place > latest:
-            latest, lines = place, []
+    of = -1
+    for place, row in text_rows(folder, resources):
+        if place != of:
+            of, lines = place, []
         went_on = _went_on(lines, row)
         if went_on is None:
             continue
