@@ -2,12 +2,16 @@
 
     python bench/halves.py FOLDER                            all corpora, both gap settings, three goals
     python bench/halves.py FOLDER --goals capture --corpora terms,wiki --draws 1 --json figures.json
+    python bench/halves.py FOLDER --span later               only windows in the later half of each corpus
 
 Budgets are those of the rules, gaps those of `bench/peers.py`: from a day on, and from the resolution on.
 Policy `index` runs over all resources in the whole window, and so does the floor; what both do is then
 measured in parts: on two folds of groups, and in the two halves of the window. In every part ours has as
 many visits as the floor has there. A corpus's gain is the mean over its budgets and gap settings; corpora
 count alike. Intervals resample groups of resources and draws.
+
+In the later half of a window everybody has learned in the first. With `--span` windows lie in one half of the
+corpus's time, and everybody begins to learn with each of them.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from recrawl.corpora.half import HALVES, Half
 from recrawl.corpora.opened import opened
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.candidates import WHOLE, Candidate
@@ -35,8 +40,7 @@ Found = dict[tuple[str, str, str, str, str], Gain]  # corpus, gaps, goal, rule, 
 
 
 def settings(corpus: str) -> dict[str, float]:
-    about = opened(corpus).about
-    finest_s = max(about.resolution_s, about.step_s or 0.0)
+    finest_s = opened(corpus).about.finest_s
     return {"1 day": DAY_S, "resolution": finest_s} if finest_s < DAY_S else {"1 day": DAY_S}
 
 
@@ -44,7 +48,8 @@ def measured(folder: Path, said: argparse.Namespace) -> Found:
     found: Found = {}
     names = (path.parent.name for path in folder.glob("*/corpus.json"))
     for name in said.corpora.split(",") if said.corpora else sorted(names):
-        corpus = opened(str(folder / name))
+        whole = opened(str(folder / name))
+        corpus = Half(whole, said.span) if said.span in HALVES else whole
         for gaps, min_gap_s in settings(str(folder / name)).items():
             if said.gaps not in ("both", gaps):
                 continue
@@ -117,6 +122,7 @@ def main() -> None:
     parser.add_argument("--rules", help="likewise; else all. Some make ten million visits at small gaps")
     parser.add_argument("--goals", default="fresh,prompt,capture")
     parser.add_argument("--gaps", default="both", choices=["both", "1 day", "resolution"])
+    parser.add_argument("--span", default="whole", choices=["whole", *HALVES])
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--json", type=Path, help="write all figures there")
     said = parser.parse_args()

@@ -59,8 +59,7 @@ class Cell:
 
 
 def settings(corpus: str) -> dict[str, float]:
-    about = opened(corpus).about
-    finest_s = max(about.resolution_s, about.step_s or 0.0)
+    finest_s = opened(corpus).about.finest_s
     return {"1 day": DAY_S, "resolution": finest_s} if finest_s < DAY_S else {"1 day": DAY_S}
 
 

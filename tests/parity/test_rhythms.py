@@ -313,3 +313,24 @@ def test_walks_of_nothing_and_walks_that_follow_each_other_know_nothing() -> Non
         for _ in range(2)
     ]
     assert made[0].at.tolist() == made[1].at.tolist()
+
+
+def test_a_walk_ends_where_a_visit_falls_on_the_moment_of_planning() -> None:
+    """Moments that are no whole numbers of seconds are rounded: the third is less than three times as far."""
+    every_s = 10_000.1
+    third_s = START_AT + 3 * every_s - START_AT
+    assert third_s / every_s < 3.0
+    traces, _ = world(4, 4, seed=5)
+    made = walk_rhythm(
+        traces,
+        start_at=START_AT,
+        end_at=START_AT + 5 * DAY_S,
+        first_gap_s=np.full(4, third_s),
+        min_gap_s=every_s,
+        max_gap_s=MAX_S,
+        price=PRICES["fresh"],
+        goal=GOALS["fresh"],
+        predictor=Rhythm(),
+        replan_every_s=every_s,
+    )
+    assert made.at.min() == START_AT + third_s

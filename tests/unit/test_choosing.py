@@ -15,6 +15,7 @@ from tests.unit.histories import history, looks
 
 from recrawl.corpora.about import About
 from recrawl.corpora.builtin import Builtin
+from recrawl.corpora.half import Half
 from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.candidates import ALONE, CANDIDATES, GAMMA, TRIED, WHOLE, Candidate, without
@@ -46,9 +47,10 @@ from recrawl.evaluate.folds import (
 )
 from recrawl.evaluate.gains import Gain
 from recrawl.evaluate.measures import measure
+from recrawl.evaluate.pieces import pieces
 from recrawl.evaluate.protocol import whole
 from recrawl.evaluate.report.bars import bars
-from recrawl.evaluate.report.choosing import documents, drawing, markdown, plain, tables
+from recrawl.evaluate.report.choosing import documents, drawing, elsewhere, markdown, plain, tables
 from recrawl.evaluate.trials import Trial, trial_of, tried
 from recrawl.model import DAY_S
 from recrawl.simulate.processes import Bursty, Poisson
@@ -265,6 +267,34 @@ def test_tables_are_written_for_pages_and_bars_are_drawn_for_all_parts() -> None
     assert len(drawn) == len(GOALS) * (len(TRIED) + len(ALONE))
     assert any(told.startswith("habits: staleness cut +10.0") for told in drawn)
     assert [one.mean.value for one in brought(trials, "fresh")] == pytest.approx([0.1] * 5 + [0.0] * 3)
+
+
+def test_what_one_run_chooses_is_tried_on_another() -> None:
+    earlier = [trial(name, "fresh", {WHOLE: {ALL: 0.2}, GAMMA: {ALL: 0.1}}) for name in ("a", "bb")]
+    later = [trial(name, "fresh", {WHOLE: {ALL: 0.03}, GAMMA: {ALL: 0.3}}) for name in ("a", "ccc")]
+    table = elsewhere(earlier, later)
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["chosen"] == WHOLE
+    assert "+3.0" in str(row["held out"])
+    with pytest.raises(BadInputError, match="No corpus is in both"):
+        elsewhere(earlier, later[1:])
+
+
+def test_a_half_of_the_time_has_windows_of_its_own() -> None:
+    corpus = world(Poisson(0.1))
+    middle_at = START_AT + 75 * DAY_S
+    ask = Ask(policies=("fix",), days=40.0, n_draws=3, n_at_once=100)
+    for which, start_at, end_at in (
+        ("earlier", START_AT, middle_at),
+        ("later", middle_at, middle_at + 75 * DAY_S),
+    ):
+        half = Half(corpus, which)
+        found = [window for piece in pieces(half, ask) for window in piece.windows]
+        assert len(found) == 2 * 3
+        assert all(start_at <= one.start_at < one.end_at <= end_at for one in found)
+        assert all(one.days == pytest.approx(40.0) for one in found)
+        assert len(half) == len(half.traces()) == len(corpus)
+        assert half.skipped == corpus.skipped
 
 
 def test_parts_are_left_out_of_the_rhythm_alone() -> None:

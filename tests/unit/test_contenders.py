@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -160,3 +161,16 @@ def test_a_price_is_found_in_few_runs() -> None:
     assert len(found) == pytest.approx(5000, rel=0.005)
     assert price == pytest.approx(200.0 ** (1 / 0.7), rel=0.02)
     assert len(asked) <= 8
+
+
+def test_a_price_that_bounds_forbid_is_given_up_in_few_runs() -> None:
+    asked: list[float] = []
+
+    def run(price: float) -> Visits:
+        asked.append(price)
+        return Visits(bounds=np.array([0, 1020]), at=np.zeros(1020))
+
+    price, found = bid(run, 1000, 1.0, 0.005)
+    assert (price, len(found)) == (1.0, 1020)
+    assert len(asked) <= 12
+    assert asked[-1] == inf

@@ -147,16 +147,20 @@ def test_what_told_nothing_is_no_look_and_verdicts_decide_what_is_a_change(tmp_p
 def test_a_store_of_an_older_format_is_read_from_a_copy(tmp_path: Path) -> None:
     simulated(tmp_path / STORE)
     whole = taken(OwnStore(), tmp_path, tmp_path / "whole")
-    # The format before the last: with all but what the last step adds, which are tables, indexes and columns.
+    # The format before the last: with all but what the last step adds, which are tables, indexes, columns
+    # and triggers.
     form, step = migrations()[-1]
     made = re.findall(r"CREATE TABLE (\w+)", step)
     indexed = re.findall(r"CREATE INDEX (\w+)", step)
     added = re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", step)
+    triggers = re.findall(r"CREATE TRIGGER (\w+)", step)
     assert made or added or indexed
     with sqlite3.connect(tmp_path / STORE) as database:
         for table in {table for table, _ in added}:
             for name in ("added", "taken", "exchanged"):  # which add up all columns
-                database.execute(f"DROP TRIGGER {table}_{name}")
+                database.execute(f"DROP TRIGGER IF EXISTS {table}_{name}")
+        for trigger in triggers:
+            database.execute(f"DROP TRIGGER {trigger}")
         for index in indexed:
             database.execute(f"DROP INDEX {index}")
         for table in made:

@@ -130,6 +130,16 @@ def test_a_gain_is_the_share_of_what_the_other_leaves_to_do() -> None:
     assert np.isnan(gain([(soon, never)], "recall").value)  # nothing to lift
 
 
+def test_a_part_that_caught_only_what_changed_before_it_tells_nothing_of_recall() -> None:
+    plain = measured([6.0])
+    before = replace(plain, n_changes=np.zeros(2, dtype=np.int64))
+    draws = Draws([plain, before], [plain.host] * 2)
+    found = gain([(draws, draws)], "recall")
+    assert found.value == 0.0
+    drawn = found.replicates[~np.isnan(found.replicates)]
+    assert drawn.tolist() == [0.0] * len(drawn)
+
+
 def test_a_gain_over_few_hosts_is_unsure() -> None:
     one = measured([6.0]).pick(np.array([0]))
     alone = gain([(Draws([one], [one.host]), Draws([one], [one.host]))], "freshness")

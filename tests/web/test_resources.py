@@ -124,7 +124,12 @@ def test_what_is_done_to_several_shows_at_once(year_copy: Served) -> None:
         assert shown(client, tag="mine", sort="added", down=0) == [5, 7]
         assert do(do="untag", tag="mine").count("'mine'") == 0
         assert do(do="set", weight="4.5", min_gap="2h").count("4.5") == 2
+        # the Enter key presses no button
+        assert do(do="", weight="2.5").count("2.5") == 2
+        assert do(do="", tag="mine").count("'mine'") == 2
         for wrong in (
+            {"do": ""},
+            {"do": "", "tag": "mine", "weight": "1"},
             {"do": "set"},
             {"do": "set", "weight": "much"},
             {"do": "set", "min_gap": "2d", "max_gap": "1d"},
@@ -173,6 +178,7 @@ def test_a_form_that_is_refused_comes_back_with_what_was_typed_and_ticked(year_c
             ({"do": "set", "weight": "1", "max_gap": "1d"}, 'id="wrong-max_gap"', 409),
             ({"do": "tag", "tag": " "}, 'id="wrong-tag"', 400),
             ({"do": "pause", "tag": "x" * 501}, 'id="wrong-tag"', 422),
+            ({"do": ""}, "press the button that says it", 400),
             ({"do": "burn"}, "&#39;burn&#39; is nothing that can be done", 400),
             ({"do": "remove", "one": []}, "Nothing is chosen; tick", 400),
         ):

@@ -88,9 +88,10 @@ def test_what_was_chosen_and_typed_is_still_there_where_it_is_refused(
         assert page.evaluate(WIDER) <= 0
         assert grave(page) == []
         page.fill("form[action='/resources/several'] input[name=min_gap]", "2h")
-        page.click("button[value=set]")
+        page.press("form[action='/resources/several'] input[name=min_gap]", "Enter")
         page.wait_for_load_state()
         assert "Set for 1 resource." in page.inner_text(".said")
+        assert not page.is_visible("text=Do what the fields say")
 
 
 def test_nothing_moves_under_the_hands_of_who_has_chosen(browser: Any, year_copy: Served) -> None:

@@ -38,6 +38,11 @@ class About:
     def days(self) -> float:
         return (self.end_at - self.start_at) / 86_400
 
+    @property
+    def finest_s(self) -> float:
+        """What lies closer together than this cannot be told apart, by whatever limit."""
+        return max(self.resolution_s, self.step_s or 0.0)
+
 
 def read_about(folder: Path) -> About:
     """Raises BadInputError that names the file, the field and the remedy."""

@@ -43,7 +43,7 @@ def bid(
             price = nearest
     best = (price, made(price))
     found = best[1]
-    for _ in range(_N_RUNS):
+    for n_tried in range(1, _N_RUNS + 1):
         off = _off(found, n_wanted)
         if abs(off) < abs(_off(best[1], n_wanted)):
             best = (price, found)
@@ -55,7 +55,7 @@ def bid(
             low = (log(price), off)
         else:
             high = (log(price), off)
-        price = _next(low, high)
+        price = _next(low, high, n_tried)
         found = made(price)
     return best
 
@@ -74,7 +74,9 @@ def _ends(
     return low, high
 
 
-def _next(low: tuple[float, float] | None, high: tuple[float, float] | None) -> float:
+def _next(low: tuple[float, float] | None, high: tuple[float, float] | None, n_tried: int = 1) -> float:
+    """The price to try. With runs on one side alone, the steps grow: where the bounds hold the visits nearly
+    where they are wanted, small ones would come to no end."""
     if low is not None and high is not None:
         share = low[1] / (low[1] - high[1])
         if high[0] - low[0] < 1e-9:
@@ -83,7 +85,8 @@ def _next(low: tuple[float, float] | None, high: tuple[float, float] | None) -> 
         return exp(low[0] + min(max(share, 0.1), 0.9) * (high[0] - low[0]))
     known = low if low is not None else high
     assert known is not None  # noqa: S101 - one of them was just set
-    x = known[0] + min(max(known[1] / _STEEP, -7.0), 7.0) + (0.1 if known[1] > 0.0 else -0.1)
+    nudge = 0.05 * 2.0**n_tried
+    x = known[0] + min(max(known[1] / _STEEP, -7.0), 7.0) + (nudge if known[1] > 0.0 else -nudge)
     if abs(x) > 60.0:
         return inf if x > 0.0 else 0.0
     return exp(x)

@@ -94,12 +94,14 @@ def _gain(totals: Floats, weights: Floats, shape: tuple[int, ...], measure: str)
     each = totals.reshape(len(totals), n_pairs, 2, n_draws, 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = each[..., 0] / each[..., 1]
-        known = np.where(np.isnan(ratio), 0.0, weights[:, None, None, :])
-        level = (np.nan_to_num(ratio) * known).sum(axis=-1) / known.sum(axis=-1)
+        # a part without a change has no recall, though it may have caught one from before
+        there = np.isfinite(ratio)
+        known = np.where(there, weights[:, None, None, :], 0.0)
+        level = (np.where(there, ratio, 0.0) * known).sum(axis=-1) / known.sum(axis=-1)
         if measure == "freshness":
             level = 1.0 - level
         ours, theirs = level[..., 0], level[..., 1]
         better = ours / theirs - 1.0 if measure == "recall" else 1.0 - ours / theirs
-    there = np.isfinite(better)
-    n = there.sum(axis=1)
-    return np.asarray(np.where(n, np.where(there, better, 0.0).sum(axis=1) / np.maximum(n, 1), nan))
+    told = np.isfinite(better)
+    n = told.sum(axis=1)
+    return np.asarray(np.where(n, np.where(told, better, 0.0).sum(axis=1) / np.maximum(n, 1), nan))

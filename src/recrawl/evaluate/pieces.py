@@ -98,7 +98,7 @@ def adapted(corpus: Histories, ask: Ask) -> tuple[Ask, list[str]]:
     about, notes = corpus.about, []
     if not len(corpus):
         raise BadInputError(f"{about.name} has no resources; import a corpus that has some.")
-    finest_s = max(about.resolution_s, about.step_s or 0.0)
+    finest_s = about.finest_s
     if finest_s > ask.min_gap_s:
         notes.append(
             f"Changes in {about.name} are known to {_span(finest_s)}: gaps are never shorter than that, "

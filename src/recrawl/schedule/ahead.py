@@ -42,6 +42,8 @@ class Ahead:
 
 def n_retries(n_failures: Ints, horizon_s: float) -> float:
     """How often those that fail are tried again in that time, should they go on failing."""
-    gap_s = FIRST_S * 2.0 ** np.minimum(n_failures[n_failures > 0] - 1, 20)
-    doubling = np.log2(1.0 + horizon_s / gap_s)  # each wait is twice the one before …
-    return float(np.minimum(doubling, 7.0 + horizon_s / LONGEST_S).sum())  # … up to a day
+    gap_s = np.minimum(FIRST_S * 2.0 ** np.minimum(n_failures[n_failures > 0] - 1, 20), LONGEST_S)
+    # Each wait is twice the one before, until they are a day long; then there is one every day.
+    doubling_s = np.minimum(horizon_s, LONGEST_S - gap_s)
+    daily_s = horizon_s - doubling_s
+    return float((np.log2(1.0 + doubling_s / gap_s) + daily_s / LONGEST_S).sum())

@@ -91,6 +91,7 @@ def _reached(
             here = y[rows]
             worth, rise = curve(goal, a[rows], here)
             step = np.minimum(np.log(wanted[rows] / worth) * worth / rise, FARTHEST)
+            step[np.isnan(step)] = 0.0  # as much as can be wanted is reached, and the curve is flat there
             there = np.minimum(np.maximum(here * np.exp(step), low[rows]), high[rows])
             y[rows] = there
             rows = rows[np.abs(there - here) > CLOSE * here]

@@ -165,6 +165,8 @@ def _walked(
                 break
             if unlearned:
                 replan_at = start_at + every_s * (floor((at - start_at) / every_s) + 1.0)
+                if replan_at <= at:  # the quotient was rounded below the whole number that it is
+                    replan_at += every_s
                 continue
             if exact:
                 for g in range(1, len(groups.slot)):

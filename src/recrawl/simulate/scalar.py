@@ -7,7 +7,7 @@ The same formulas as `learn.predictors.gamma`, `learn.forecasts`, `schedule.goal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import exp, expm1, inf, isnan, log, log1p, sqrt
 
 from recrawl.compiled import compiled
 from recrawl.model import Floats
@@ -68,6 +68,8 @@ def reached_gap(
             here = y
             found, rise = curve(goal, a, here)
             step = min(log(wanted / found) * found / rise, FARTHEST) if wanted > 0.0 else -inf
+            if isnan(step):  # reached, where the curve is flat
+                break
             y = min(max(here * exp(step), low), high)
             if abs(y - here) <= CLOSE * here:
                 break

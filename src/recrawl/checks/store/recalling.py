@@ -103,9 +103,9 @@ def check_visits_can_be_gone_through_in_the_order_of_recording(make: MakeStore) 
         assert found == [(1, T0 + 20.0, ok), (1, T0 + 30.0, failed), (2, T0 + 10.0, ok)]
         assert [visit.at for visit in store.recorded_since(0, 1)[0]] == [T0]
         store.remove([2])  # the newest visits are no more; whoever knew of them goes on with what comes
-        _, mark = store.recorded_since(mark, 10)
         _look(store, A, T0 + 40.0, Changed.NO)
         assert [visit.at for visit in store.recorded_since(mark, 10)[0]] == [T0 + 40.0]
+        assert store.heard(mark, 10)[0].at.tolist() == [T0 + 40.0]
 
 
 def check_memory_is_exchanged_unless_visited_since(make: MakeStore) -> None:

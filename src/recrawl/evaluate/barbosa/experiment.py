@@ -157,7 +157,7 @@ def _adapted(corpus: Histories, ask: Ask, pages: Pages) -> tuple[Ask, list[str]]
             f"not {ask.test_days:g}."
         )
         ask = replace(ask, test_days=most - ask.days)
-    finest_s = max(about.resolution_s, about.step_s or 0.0)
+    finest_s = about.finest_s
     if finest_s > ask.min_gap_s:
         ask = replace(ask, min_gap_s=finest_s, max_gap_s=max(finest_s, ask.max_gap_s))
         notes.append(f"Changes are known to {finest_s / DAY_S:.3g} days: gaps are never shorter.")

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from math import isnan
 from typing import Any
 
+from recrawl.errors import BadInputError
 from recrawl.evaluate.choices import (
     TOGETHER,
     WANTED,
     Brought,
+    Try,
     Verdict,
     brought,
     corpora_of,
     goals_of,
     of_corpus,
     score,
+    verdict,
     verdicts,
 )
 from recrawl.evaluate.folds import ALL
@@ -53,6 +56,16 @@ def tables(trials: Sequence[Trial]) -> list[Table]:
         _means(parts, goals),
         *(_by_corpus(trials, parts[goal], goal) for goal in goals if goal != TOGETHER),
     ]
+
+
+def elsewhere(trials: Sequence[Trial], others: Sequence[Trial]) -> Table:
+    """Chosen on these, tried on those; on corpora that are in both."""
+    names = set(corpora_of(trials)) & set(corpora_of(others))
+    if not names:
+        raise BadInputError("No corpus is in both; measure the same ones twice.")
+    seen, held_out = ([one for one in some if one.corpus in names] for some in (trials, others))
+    goals = [goal for goal in goals_of(seen) if goal in goals_of(held_out)]
+    return _verdicts([verdict("elsewhere", [Try(seen, ALL, held_out, ALL)], goal) for goal in goals])
 
 
 def drawing(trials: Sequence[Trial]) -> Bars:

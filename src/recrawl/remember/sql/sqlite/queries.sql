@@ -385,9 +385,11 @@ FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
 
 -- name: add_visit
 INSERT INTO visit (
-    fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
+    id, fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
     magnitude, event_at, moments, duration_s, n_bytes, evidence, moved_to, p_changed, per_day
 ) VALUES (
+    -- as the query last_visit has it
+    (SELECT max(last_gone, (SELECT coalesce(max(id), 0) FROM visit)) + 1 FROM total),
     :fetch_id, :resource_id, :at, :since_at, :due_at, :outcome, :informative, :status, :changed, :significant,
     :magnitude, :event_at, :moments, :duration_s, :n_bytes, :evidence, :moved_to,
     -- of the plan that led to it, unless that was exchanged for another meanwhile
@@ -507,7 +509,7 @@ WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1
 ORDER BY v.at, v.id LIMIT :limit;
 
 -- name: last_visit
-SELECT coalesce(max(id), 0) FROM visit;
+SELECT max(last_gone, (SELECT coalesce(max(id), 0) FROM visit)) FROM total;
 
 -- name: recorded_since
 SELECT * FROM visit WHERE id > :after ORDER BY id LIMIT :limit;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Annotated
 from urllib.parse import parse_qsl
@@ -205,6 +205,7 @@ async def several(
 ) -> Response:
     """To the chosen ones, or all that the list has, whatever was chosen to be done."""
     said = {"tag": tag, "weight": weight, "min_gap": min_gap, "max_gap": max_gap}
+    do = do or _meant(said)
     typed, wish = Typed({**said, "everything": everything}), Wish(do=do, **said)
     for name, text in said.items():
         typed.within(name, text, N_CHARS)
@@ -224,13 +225,21 @@ async def several(
     return await _page(request, desk, _wanted(query), _number(query), typed, ticked)
 
 
+def _meant(said: Mapping[str, str]) -> str:
+    """By the Enter key, which presses no button: what the fields that were filled are for."""
+    filled = {"tag" if name == "tag" else "set" for name, text in said.items() if text.strip()}
+    return filled.pop() if len(filled) == 1 else ""
+
+
 def _check(typed: Typed, wish: Wish, ids: Sequence[int]) -> None:
     """Of the fields those alone that have to do with what is to be done."""
     if ids:
         typed.tried("", lambda: chosen(ids))
     else:
         typed.refuse("", "Nothing is chosen; tick the resources that are meant.")
-    if wish.do in ("tag", "untag"):
+    if not wish.do:
+        typed.refuse("", "It was not said what is to be done; press the button that says it.")
+    elif wish.do in ("tag", "untag"):
         typed.tried("tag", lambda: checked_tags([wish.tag.strip()]))
     elif wish.do == "set":
         settings(typed, weight=wish.weight, min_gap=wish.min_gap, max_gap=wish.max_gap)
