@@ -31,7 +31,7 @@ from recrawl.model import (
     recent_bits,
     unfolded,
 )
-from recrawl.schedule.retry import host_gap_s, retry_gap_s
+from recrawl.schedule.retry import host_gap_s, waits_s
 
 _NO_HUNCH = (nan, nan)
 LONGER = 4.0  # times what is usual: the most that one visit counts for in how long a host is kept
@@ -231,12 +231,14 @@ def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batc
     )
 
 
-def retry(finding: Finding, standing: Standing, now: float) -> Plan:
-    gap_s = retry_gap_s(standing.n_failures, finding.lease.resource.effective.max_gap_s)
+def retry(finding: Finding, standing: Standing, gap_s: float, now: float) -> Plan:
+    """After a visit that told nothing; `gap_s` is what would be waited if it had."""
+    most_s = finding.lease.resource.effective.max_gap_s
+    wait_s = float(waits_s(np.array([standing.n_failures]), np.array([gap_s]), np.array([most_s]))[0])
     return Plan(
         resource_id=finding.visit.resource_id,
-        due_at=finding.visit.at + gap_s,
-        gap_s=gap_s,
+        due_at=finding.visit.at + wait_s,
+        gap_s=wait_s,
         rule="retry",
         planned_at=now,
     )

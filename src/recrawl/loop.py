@@ -278,13 +278,9 @@ class Loop:
         self.store.replan(plans.pick(np.isfinite(batch.since_at) & (batch.n_failures == 0)))
 
     def _plans(self, findings: Sequence[Finding], standings: Sequence[Standing], now: float) -> list[Plan]:
-        told = [i for i, standing in enumerate(standings) if not standing.n_failures]
-        plans: dict[int, Plan] = {}
-        if told:
-            batch = batch_of([findings[i] for i in told], [standings[i] for i in told])
-            forecasts = self.predictor.forecast(batch, now)
-            plans = dict(zip(told, self.tariff.plans(batch, forecasts, now).rows(), strict=True))
+        batch = batch_of(findings, standings)
+        plans = self.tariff.plans(batch, self.predictor.forecast(batch, now), now).rows()
         return [
-            plans[i] if i in plans else retry(finding, standings[i], now)
-            for i, finding in enumerate(findings)
+            retry(finding, standing, plan.gap_s, now) if standing.n_failures else plan
+            for finding, standing, plan in zip(findings, standings, plans, strict=True)
         ]

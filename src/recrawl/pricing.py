@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf, log
 
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy, Quote
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
-from recrawl.schedule.ahead import QUEUE, Ahead, horizon_s, n_retries
+from recrawl.schedule.ahead import QUEUE, Ahead, horizon_s
 from recrawl.schedule.budget import lowest_price
 from recrawl.schedule.hosts import NO_LIMITS, HostLimits
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.relooks import SHARE, Relooks, relooks
+from recrawl.schedule.retry import n_retries
 
 N_PILOT = 100_000  # of more resources than this, so many are asked until the price is nearly right
 NEAR = 2e-3  # then, how far the number of visits may be off, as a share
@@ -157,7 +158,8 @@ class _Side:
     def lasting(self, price: float) -> float:
         """Of the budget, what is taken in the long run."""
         limits = self.limits.within(DAY_S / self.ahead.horizon_s)
-        return self.times * self.rooms[0].taken(DAY_S / self.gaps(price), self.n_bytes, limits)
+        n = np.where(np.isnan(self.ahead.since_at), 0.0, DAY_S / self.gaps(price))  # retries have no price
+        return self.times * self.rooms[0].taken(n, self.n_bytes, limits)
 
     def pressing(self, price: float) -> float:
         """Of what there is, the part taken in the time ahead; or soon, where that is less. What is due by the
@@ -183,12 +185,14 @@ class _Market:
         self.ahead = Ahead(np.where(batch.n_failures == 0, since_at, np.nan), asked.now, whole_s)
         self.hosts, self.limits = _capacities(batch, asked.busy_s, whole_s)
         first = (np.isnan(batch.since_at) & (batch.n_failures == 0)).astype(np.float64)
-        n_other = self.limits.fitted(first) + n_retries(batch.n_failures, whole_s)
+        retries = partial(n_retries, batch.n_failures, batch.gap_s, batch.max_gap_s)
+        n_other = self.limits.fitted(first) + retries(whole_s)
         soon_s = min(asked.every_s, whole_s)
         self.soon = replace(self.ahead, horizon_s=soon_s)
         at_once = self.limits.within(soon_s / whole_s).fitted(first)
+        daily = retries(DAY_S)
         self.rooms = (
-            _Room(asked.per_day or inf, asked.bytes_per_day or inf),
+            _Room(_left(asked.per_day, daily), _left(asked.bytes_per_day, daily * self.mean_bytes)),
             self._room(whole_s, n_other),
             self._room(soon_s, at_once),
         )
@@ -264,6 +268,11 @@ class _Market:
             return price
         fall = log(max(side.pressing(price / 1.05), 1e-9) / max(side.pressing(price * 1.05), 1e-9))
         return min(float(price * off ** (2.0 * log(1.05) / max(fall, 0.01))), DEAREST * steady)
+
+
+def _left(per_day: float | None, retries: float) -> float:
+    """Of a day's budget, beside retries; where those want more than half of it they wait in line."""
+    return max(per_day - retries, per_day / 2.0) if per_day else inf
 
 
 def _capacities(batch: Batch, busy_s: Mapping[int, float], horizon_s: float) -> tuple[Ints, HostLimits]:

@@ -63,6 +63,7 @@ class Run:
         self.loop = loop
         self.place = {r.url: (world, i) for world in worlds for i, r in enumerate(world.resources)}
         self.visits: list[Visit] = []
+        self.late_s: list[float] = []
         self.urls: list[str] = []
         self.rng = np.random.default_rng(2)
         loop.store.add(worlds[0].resources, START_AT)
@@ -75,7 +76,9 @@ class Run:
         p_failed: float = 0.0,
         rest_s: Mapping[str, float] | None = None,
         n_bytes: Callable[[int], int] = lambda _: 0,
+        n_dead: int = 0,
     ) -> None:
+        """The first `n_dead` never answer."""
         loop, now = self.loop, START_AT
         acts = acts or {}
         waiting = sorted(acts)
@@ -85,7 +88,12 @@ class Run:
             if loop.must_reprice(now):
                 loop.reprice(now)
             leases = loop.due(now, 64)
-            found = [self._finding(lease, now, p_failed, rest_s or {}, n_bytes) for lease in leases]
+            found = [
+                self._finding(
+                    lease, now, 1.0 if lease.resource.id <= n_dead else p_failed, rest_s or {}, n_bytes
+                )
+                for lease in leases
+            ]
             loop.absorb(found, now)
             if not leases:
                 next_at = min([loop.wake_at(now), *(START_AT + day * DAY_S for day in waiting[:1])])
@@ -114,6 +122,7 @@ class Run:
             n_bytes=n_bytes(lease.resource.id),
         )
         self.visits.append(visit)
+        self.late_s.append(now - lease.standing.due_at)
         self.urls.append(lease.resource.url)
         return Finding(lease=lease, visit=visit, gate_at=now + rest_s.get(lease.resource.host, 0.0))
 
@@ -160,6 +169,19 @@ def test_every_day_spends_the_budget_whatever_happens(story: str) -> None:
     assert np.abs(spent - wanted)[2:].max() <= max(0.02 * PER_DAY, 1.0), spent
     assert run.loop.tariff.terms is not None
     assert 0.0 < run.loop.price < np.inf
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5])
+def test_what_is_dead_takes_little_from_what_is_not(share: float) -> None:
+    run = Run(loop_of(), town(N))
+    run.until(DAYS, n_dead=int(share * N))
+    late_s, at = np.array(run.late_s), np.array([visit.at for visit in run.visits])
+    failed = np.array([visit.outcome is Outcome.NET_ERROR for visit in run.visits])
+    later = at > START_AT + 10 * DAY_S
+    assert failed[later].mean() < 0.9 * share  # less than if it were looked at like the others
+    assert np.median(late_s[later & ~failed]) < 3 * 3_600.0
+    # while everything is tried for the first times nobody knows how much of it is dead
+    assert np.abs(run.per_day() - PER_DAY)[5:].max() <= max(0.02 * PER_DAY, 1.0)
 
 
 def test_a_budget_that_nothing_needs_is_not_saved_up_for_later() -> None:

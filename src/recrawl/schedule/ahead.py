@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.model import DAY_S, Floats, Ints
-from recrawl.schedule.retry import FIRST_S, LONGEST_S
 
 N_LEAST = 50.0  # so many visits lie ahead at least: fewer are too coarse to find a price by
 # This share of the visits ahead is asked for beyond what the budget has. There is always a short line of
@@ -38,12 +37,3 @@ class Ahead:
 
     def pick(self, rows: Ints) -> Ahead:
         return Ahead(self.since_at[rows], self.now, self.horizon_s)
-
-
-def n_retries(n_failures: Ints, horizon_s: float) -> float:
-    """How often those that fail are tried again in that time, should they go on failing."""
-    gap_s = np.minimum(FIRST_S * 2.0 ** np.minimum(n_failures[n_failures > 0] - 1, 20), LONGEST_S)
-    # Each wait is twice the one before, until they are a day long; then there is one every day.
-    doubling_s = np.minimum(horizon_s, LONGEST_S - gap_s)
-    daily_s = horizon_s - doubling_s
-    return float((np.log2(1.0 + doubling_s / gap_s) + daily_s / LONGEST_S).sum())
