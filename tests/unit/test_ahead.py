@@ -13,7 +13,7 @@ from recrawl.simulate.scalar import reached_gap
 
 def waits(n_failures: list[int], gap_s: float, max_gap_s: float = 180 * DAY_S) -> list[float]:
     n = np.array(n_failures)
-    return waits_s(n, np.full(len(n), gap_s), np.full(len(n), max_gap_s)).tolist()
+    return [float(one) for one in waits_s(n, np.full(len(n), gap_s), np.full(len(n), max_gap_s))]
 
 
 def test_what_fails_is_tried_again_sooner_than_it_would_be_looked_at_and_less_and_less() -> None:
