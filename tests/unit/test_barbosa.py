@@ -238,7 +238,7 @@ def test_a_torn_file_of_first_pages_is_refused(tmp_path: Path) -> None:
         list(first_pages(tmp_path))
 
 
-ASK = Ask(days=50, test_days=60.0, n_splits=2, n_cores=2)
+ASK = Ask(days=30, test_days=60.0, n_splits=2, n_cores=2)
 
 
 def test_the_experiment_has_all_tables_by_page_and_by_site_and_the_first_visits() -> None:

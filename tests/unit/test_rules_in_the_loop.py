@@ -95,7 +95,7 @@ def test_a_rule_decides_at_visits_and_repricing_decides_nothing() -> None:
 def test_a_visit_that_tells_nothing_is_no_step() -> None:
     loop = loop_of(heritrix())
     visit(loop, NOW)
-    assert visit(loop, NOW + DAY_S, Changed.UNKNOWN, Outcome.NET_ERROR) == 900.0
+    assert visit(loop, NOW + DAY_S, Changed.UNKNOWN, Outcome.NET_ERROR) == DAY_S / 8
     assert visit(loop, NOW + 2 * DAY_S, Changed.UNKNOWN) == DAY_S
     assert visit(loop, NOW + 3 * DAY_S) == 1.5 * DAY_S
 
