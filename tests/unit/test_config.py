@@ -195,3 +195,14 @@ def test_folders_are_a_list_in_the_file_and_stand_between_colons_in_the_variable
     assert config.load(tmp_path).fetching.allow_files == (Path("/data/b"), Path.home() / "c")
     monkeypatch.setenv("RECRAWL_FETCHING__ALLOW_FILES", "/x:/y z")
     assert config.load(tmp_path).fetching.allow_files == (Path("/x"), Path("/y z"))
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"), [('max_gap = "10m"', (600.0, 600.0)), ('min_gap = "200d"', (200 * 86_400.0,) * 2)]
+)
+def test_a_gap_that_nobody_spoke_of_follows_the_other(
+    tmp_path: Path, said: str, holds: tuple[float, float]
+) -> None:
+    (tmp_path / "recrawl.toml").write_text(f"[gaps]\n{said}\n")
+    gaps = config.load(tmp_path).gaps
+    assert (gaps.min_gap, gaps.max_gap) == holds

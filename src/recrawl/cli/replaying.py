@@ -104,7 +104,7 @@ def gaps(min_gap: str, max_gap: str) -> tuple[float, float]:
     if min_gap_s <= 0.0:
         raise BadSettingError("A gap must be longer than nothing; write it as 30m, 6h or 2d.")
     if min_gap_s > max_gap_s:
-        raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; swap or change them.")
+        raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; give both.")
     return min_gap_s, max_gap_s
 
 
