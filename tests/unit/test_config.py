@@ -206,3 +206,13 @@ def test_a_gap_that_nobody_spoke_of_follows_the_other(
     (tmp_path / "recrawl.toml").write_text(f"[gaps]\n{said}\n")
     gaps = config.load(tmp_path).gaps
     assert (gaps.min_gap, gaps.max_gap) == holds
+
+
+@pytest.mark.parametrize("said", ["2GB/day", "500/day, 2GB/day", "2 MB per hour"])
+def test_where_only_visits_count_no_remedy_speaks_of_bytes(said: str) -> None:
+    with pytest.raises(BadInputError, match="limits bytes, and here only visits count") as refused:
+        visits_per_day(said)
+    assert str(refused.value).endswith("write it as 2000/day or 50/h.")
+    with pytest.raises(BadInputError, match=r"'soon' is not a budget; write it as 2000/day or 50/h\.$"):
+        visits_per_day("soon")
+    assert budget(said).bytes_per_day

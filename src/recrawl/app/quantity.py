@@ -26,6 +26,7 @@ _BYTES = re.compile(
 )
 _BOTH = re.compile(r",\s+|\s+and\s+|\s*;\s*")
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_VISITS = "write it as 2000/day or 50/h"
 _REMEDY = "write it as 2000/day, 50/h, 2GB/day, or both with a comma between them"
 
 
@@ -47,19 +48,25 @@ def seconds(text: str | float) -> float:
 
 
 def visits_per_day(text: str | float) -> float:
-    """A budget; a bare number is visits a day.
+    """A budget of visits alone; a bare number is visits a day.
 
     >>> visits_per_day("2,000/day"), visits_per_day("50/h"), visits_per_day(10)
     (2000.0, 1200.0, 10.0)
     """
+    if isinstance(text, str) and any(map(_BYTES.fullmatch, _BOTH.split(text))):
+        raise BadInputError(f"{text!r} limits bytes, and here only visits count; {_VISITS}.")
+    return _visits_per_day(text, _VISITS)
+
+
+def _visits_per_day(text: str | float, remedy: str) -> float:
     if isinstance(text, bool):
-        raise BadInputError(f"{text} is not a budget; {_REMEDY}.")
+        raise BadInputError(f"{text} is not a budget; {remedy}.")
     if isinstance(text, int | float):
         return _counted(float(text), text)
     match = _RATE.fullmatch(text)
     unit = _UNIT_S.get((match[2] or "d").lower()) if match else None
     if match is None or unit is None:
-        raise BadInputError(f"{text!r} is not a budget; {_REMEDY}.")
+        raise BadInputError(f"{text!r} is not a budget; {remedy}.")
     return _counted(float(match[1].replace(",", "").replace("_", "")) * DAY_S / unit, text)
 
 
@@ -104,7 +111,7 @@ def budget(said: str | float | Budget) -> Budget:
         if (visits if heavy is None else weight) is not None:
             raise BadInputError(f"{said!r} says the same kind of budget twice; {_REMEDY}.")
         if heavy is None:
-            visits = visits_per_day(part)
+            visits = _visits_per_day(part, _REMEDY)
         else:
             weight = _bytes_per_day(heavy, said)
     if 0.0 in (visits, weight):
