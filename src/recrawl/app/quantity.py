@@ -17,6 +17,7 @@ _UNIT_S = {
     "w": 7 * DAY_S, "week": 7 * DAY_S, "weeks": 7 * DAY_S,
 }  # fmt: skip
 LONGEST_S = 100 * 365.25 * DAY_S
+_EARLIEST_AT, _END_AT = -62_135_596_800.0, 253_402_300_800.0  # the years 1 to 9999
 MOST_PER_DAY = 1e9
 MOST_BYTES_PER_DAY = 1e18
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
@@ -195,22 +196,39 @@ def instant(text: str) -> float:
         text += "-01-01" if len(text) == 4 else "-01"
     try:
         if text.isdigit() and len(text) == 14:
-            return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
-        moment = datetime.fromisoformat(text)
+            moment = datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        else:
+            moment = datetime.fromisoformat(text)
     except ValueError:
         raise BadInputError(
             f"{text!r} is not a moment; write it as 2026, 2026-01-31, 2026-01-31T12:00 or 20260131120000."
         ) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return in_utc(moment)
+
+
+def in_utc(moment: datetime) -> float:
+    """In seconds; UTC where it has no zone. A zone may carry a moment out of the years that dates can have,
+    and then nothing could be made of it.
+
+    >>> in_utc(datetime(1970, 1, 2))
+    86400.0
+    """
+    at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if not _EARLIEST_AT <= at < _END_AT:
+        raise BadInputError(
+            f"{moment.isoformat()} is not within the years 1 to 9999 in UTC; give one that is."
+        )
+    return at
 
 
 def stamp(at: float) -> str:
     """An instant as the 14 digits that web archives write.
 
-    >>> stamp(instant("2026-01-31"))
-    '20260131000000'
+    >>> stamp(instant("2026-01-31")), stamp(instant("0300"))
+    ('20260131000000', '03000101000000')
     """
-    return f"{datetime.fromtimestamp(at, UTC):%Y%m%d%H%M%S}"
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment.year:04}{moment:%m%d%H%M%S}"  # of early years %Y leaves out the zeros
 
 
 def iso(at: float) -> str | None:
