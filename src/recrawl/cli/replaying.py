@@ -133,14 +133,6 @@ def _bar(share: float, width: int = 20) -> str:
     return f"{'━' * full}{'╌' * (width - full)} {share:4.0%}"
 
 
-def writable(path: Path | None) -> None:
-    """Refuses a place for the page before the work is done, not after."""
-    from recrawl.errors import BadInputError
-
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise BadInputError(f"No page can be written to {path}; name a file in a folder that is there.")
-
-
 def write_page(path: Path, report: Report) -> None:
     from recrawl.evaluate.report.page import page
 
