@@ -223,7 +223,8 @@ def test_a_browser_that_stands_still_is_not_taken_for_quiet() -> None:
             for pid in halted:
                 os.kill(pid, signal.SIGCONT)
 
-    replies = {"/": page(f"<p id=a></p><script>const ask = () => {ask}; ask()</script>"), "/more": more}
+    home = page(f"<p id=a></p><script>const ask = () => {ask}; ask()</script>")
+    replies: Replies = {"/": home, "/more": more}
     [fetch], here = shown(replies, limits=replace(LIMITS, hang_s=20.0, total_s=60.0))
     assert told(fetch) == (Outcome.OK, "")
     assert here.paths().count("/more") == 3
