@@ -119,7 +119,7 @@ def check_the_default_smallest_gap_follows_a_largest_one(make: MakeStore) -> Non
 
 def check_every_setting_can_be_said_and_forgotten(make: MakeStore) -> None:
     said = Settings(
-        kind=Kind.FILE, weight=0.0, min_gap_s=1.0, max_gap_s=2.0, paused=True, allow_private=False
+        kind=Kind.FILE, weight=0.0, min_gap_s=1.0, max_gap_s=9_000.0, paused=True, allow_private=False
     )
     with store_with(make, A) as store:
         for scope in (GLOBAL, host_scope("a.example"), resource_scope(A)):
