@@ -199,3 +199,37 @@ def test_commands_that_read_leave_the_defaults_as_they_were_said(two: Cli) -> No
     assert json.loads(two("set", "--show", "--json").stdout)[0]["min_gap_s"] == 3600.0
     two("pause", A, env=other)
     assert json.loads(two("set", "--show", "--json", env=other).stdout)[0]["min_gap_s"] == 7200.0
+
+
+def bounds(cli: Cli) -> dict[str, tuple[float, float]]:
+    rows = [json.loads(line) for line in cli("list", "--json").stdout.splitlines()]
+    return {row["url"]: (row["min_gap_s"], row["max_gap_s"]) for row in rows}
+
+
+def test_a_largest_gap_below_the_default_smallest_one_counts(two: Cli) -> None:
+    two("set", A, "--max-gap", "10m")
+    two("set", "--host", "b.example:8080", "--max-gap", "20m")
+    two("add", "https://c.example/", "--max-gap", "30m")
+    assert list(bounds(two).values()) == [(600.0, 600.0), (1200.0, 1200.0), (1800.0, 1800.0)]
+
+
+def test_a_largest_gap_that_would_not_count_is_refused_with_what_helps(two: Cli) -> None:
+    two("set", "--tag", "news", "--min-gap", "2h")
+    two("set", "--host", "b.example:8080", "--min-gap", "3h")
+    for url, whose in ((A, "tag news is 2 hours"), (B, "host b.example:8080 is 3 hours")):
+        told = two("set", url, "--max-gap", "30m", code=2).stderr
+        assert whose in told
+        assert "(--min-gap)" in told
+        two("set", url, "--max-gap", "30m", "--min-gap", "5m")  # as it was told
+    assert set(bounds(two).values()) == {(300.0, 1800.0)}
+    refused = two("add", f"{B}new", "--max-gap", "30m", code=2).stderr
+    assert "host b.example:8080 is 3 hours" in refused
+    two("add", f"{B}new", "--max-gap", "30m", "--min-gap", "30m")
+    told = two("set", A, "--max-gap", "2m", code=2).stderr  # its own smallest gap is longer
+    assert "The smallest gap of https://a.example/ was said to be 5 minutes" in told
+    told = two("set", A, "--min-gap", "2h", code=2).stderr
+    assert "The largest gap of https://a.example/ was said to be 30 minutes" in told
+    assert "say both" in two("set", "--tag", "news", "--max-gap", "1h", code=2).stderr
+    two("set", A, "--max-gap", "2m", "--clear", "min-gap", code=2)  # now its tag's is
+    two("set", A, "--max-gap", "3h", "--clear", "min-gap")
+    assert bounds(two)[A] == (7_200.0, 10_800.0)

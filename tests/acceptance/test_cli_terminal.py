@@ -162,7 +162,7 @@ def test_what_is_no_list_of_urls_is_refused_in_a_line(cli: Cli, tmp_path: Path) 
         ("x" * 300, "cannot be read"),
         ("example.org/news", "did you mean https://example.org/news?"),
         ("localhost:8765", "did you mean http://localhost:8765?"),
-        ("urls.txt", "neither a file nor a URL with http:// or https:// before it."),
+        ("urls.txt", "'urls.txt' is neither a file nor a URL with http:// or https:// before it; write out"),
     ]:
         refused = cli("add", word, code=2).stderr
         assert told in refused

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -201,6 +204,46 @@ def test_a_page_that_never_stops_asking_is_cut() -> None:
     [fetch], here = shown({"/": page("<script>setInterval(() => fetch('/more'), 20)</script>")})
     assert told(fetch) == (Outcome.TRUNCATED, "requests")
     assert here.paths().count("/more") == LIMITS.n_requests
+
+
+def test_a_browser_that_stands_still_is_not_taken_for_quiet() -> None:
+    """As on a starved machine: it gets the answer, and its turn to ask again only much later."""
+    ask = "fetch('/more').then(r => r.text()).then(t => { a.textContent += t; if (t != 'c') ask() })"
+    answers = iter("abc")
+
+    async def more(writer: asyncio.StreamWriter) -> None:
+        writer.write(said("200 OK", next(answers).encode()))
+        await writer.drain()
+        halted = browsers()
+        for pid in halted:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            await asyncio.sleep(1.0)
+        finally:
+            for pid in halted:
+                os.kill(pid, signal.SIGCONT)
+
+    home = page(f"<p id=a></p><script>const ask = () => {ask}; ask()</script>")
+    replies: Replies = {"/": home, "/more": more}
+    [fetch], here = shown(replies, limits=replace(LIMITS, hang_s=20.0, total_s=60.0))
+    assert told(fetch) == (Outcome.OK, "")
+    assert here.paths().count("/more") == 3
+    assert "abc</p>" in text(fetch)
+
+
+def browsers() -> list[int]:
+    """The processes of a browser that we started."""
+    parents, ours = {}, []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            before, _, after = (folder / "stat").read_text("latin-1").rpartition(")")
+            parents[int(folder.name)] = (int(after.split()[1]), before.partition("(")[2])
+    for pid, (parent, name) in parents.items():
+        while parent in parents and parent != os.getpid():
+            parent = parents[parent][0]
+        if parent == os.getpid() and "chrom" in name:
+            ours.append(pid)
+    return ours
 
 
 def test_a_page_that_is_not_done_in_time_is_cut() -> None:

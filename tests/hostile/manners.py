@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 
-from tests.hostile.case import PAGE, Case, Sight
+from tests.hostile.case import PAGE, PATIENT, SLOW, UNANSWERED, Case, Sight
 from tests.hostile.origin import Reply, broken_off, endless, moved, silence
 
 from recrawl.checks.fetcher import said
 from recrawl.model import Changed, Outcome
+from recrawl.observe.limits import Limits
 
 OK, BLOCKED, NET = Outcome.OK, Outcome.BLOCKED, Outcome.NET_ERROR
 FOUND = said("200 OK", PAGE, Content_Type="text/html")
@@ -20,7 +21,15 @@ def _asked_only_if_allowed(sight: Sight) -> bool:
     return ("/" in sight.paths()) == (sight.fetch.outcome is OK)
 
 
-def _case(row: str, name: str, robots: Reply, outcome: Outcome, *reasons: str, wait_s: float = 0.0) -> Case:
+def _case(
+    row: str,
+    name: str,
+    robots: Reply,
+    outcome: Outcome,
+    *reasons: str,
+    wait_s: float = 0.0,
+    limits: Limits = PATIENT,
+) -> Case:
     return Case(
         row=row,
         name=name,
@@ -29,6 +38,7 @@ def _case(row: str, name: str, robots: Reply, outcome: Outcome, *reasons: str, w
         reasons=reasons or ("",),
         changed=Changed.NO if outcome is OK else Changed.UNKNOWN,
         check=lambda sight: _asked_only_if_allowed(sight) and sight.fetch.wait_s >= wait_s,
+        limits=limits,
     )
 
 
@@ -100,9 +110,9 @@ REFUSED = [
     *(_case("H33", status, said(status), BLOCKED, "robots") for status in ("500 Oh", "503 Busy", "599 What")),
     _case("H33", "half of it", _text(b"User-agent", Content_Length="99"), BLOCKED, "robots"),
     _case("H33", "no HTTP", b"garbage\r\n\r\n", NET, "protocol"),
-    _case("H33", "no answer", silence, NET, "timeout"),
+    _case("H33", "no answer", silence, NET, "timeout", limits=UNANSWERED),
     _case("H33", "a reset", broken_off(b""), NET, "disconnect"),
-    _case("H33", "a drip", endless(b"HTTP/1.1 200 OK\r\n\r\n", b"#", 0.05), BLOCKED, "robots"),
+    _case("H33", "a drip", endless(b"HTTP/1.1 200 OK\r\n\r\n", b"#", 0.05), BLOCKED, "robots", limits=SLOW),
 ]
 
 KEPT = [

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from tests.hostile.case import LIMITS, PAGE, Case, Sight
+from tests.hostile.case import LIMITS, PAGE, PATIENT, UNENDING, Case, Sight
 from tests.hostile.origin import Reply, Writer, chunk, endless, moved, silence
 from tests.hostile.parsers import case, packed, page
 
 from recrawl.checks.fetcher import said
 from recrawl.model import Changed, Kind, Outcome
+from recrawl.observe.limits import Limits
 
 
 def _flipping(*bodies: bytes) -> Reply:
@@ -164,7 +165,7 @@ _RESULTS = b"HTTP/1.1 200 OK\r\nContent-Type: application/sparql-results+json\r\
 _HEAD = b'{"head":{"vars":["x"]},"results":{"bindings":['
 
 
-def _query(name: str, reply: Reply, outcome: Outcome, *reasons: str) -> Case:
+def _query(name: str, reply: Reply, outcome: Outcome, *reasons: str, limits: Limits = PATIENT) -> Case:
     return Case(
         row="H37",
         name=name,
@@ -176,12 +177,13 @@ def _query(name: str, reply: Reply, outcome: Outcome, *reasons: str) -> Case:
         outcome=outcome,
         reasons=reasons or ("",),
         check=lambda sight: len(sight.paths()) == 2 and sight.paths()[-1].startswith("/sparql"),
+        limits=limits,
     )
 
 
 QUERIES = [
     _query("a result without end", endless(_RESULTS + b"\r\n" + _HEAD, _ROW), Outcome.TRUNCATED, "length"),
-    _query("a query that never ends", silence, Outcome.NET_ERROR, "timeout"),
+    _query("a query that never ends", silence, Outcome.NET_ERROR, "timeout", limits=UNENDING),
     _query("an error in the middle", page(_HEAD + b"java.lang.Timeout", _JSON), Outcome.UNREADABLE, "result"),
     _query("an error page with 200", page(b"<h1>Busy</h1>"), Outcome.UNREADABLE, "media-type"),
     _query(

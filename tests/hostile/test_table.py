@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 
 import pytest
 from tests.hostile.case import Sight, hostile_fetcher, looked, wrong, wrong_as_seen_by_the_server
@@ -21,11 +22,15 @@ N_AT_ONCE = 40
 
 async def all_looked() -> dict[str, Sight]:
     turns = asyncio.Semaphore(N_AT_ONCE)
-    async with serving(HOSTS) as origin, hostile_fetcher() as fetcher:
+    async with serving(HOSTS) as origin, AsyncExitStack() as doors:
+        fetchers = {
+            limits: await doors.enter_async_context(hostile_fetcher(limits))
+            for limits in {case.limits for case in TABLE.values()}
+        }
 
         async def one(key: str) -> Sight:
             async with turns:
-                return await looked(TABLE[key], key, 1, fetcher, origin)
+                return await looked(TABLE[key], key, 1, fetchers[TABLE[key].limits], origin)
 
         sights = await asyncio.gather(*(one(key) for key in TABLE))
     return dict(zip(TABLE, sights, strict=True))

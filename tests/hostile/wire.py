@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.hostile.case import LIMITS, OK_HEAD, PAGE, Case, Sight
+from tests.hostile.case import (
+    LIMITS,
+    LONG,
+    OK_HEAD,
+    PAGE,
+    PATIENT,
+    SLOW,
+    UNANSWERED,
+    UNKNOWN,
+    Case,
+    Sight,
+)
 from tests.hostile.origin import PAUSE_S, Reply, broken_off, chunk, endless, halting, silence
 
 from recrawl.checks.fetcher import said
@@ -26,7 +37,7 @@ def cut_at_the_limit(sight: Sight) -> bool:
 
 def soon(sight: Sight) -> bool:
     """Ended by a count and not by the clock."""
-    return sight.wall_s < LIMITS.first_byte_s
+    return sight.wall_s < PATIENT.first_byte_s
 
 
 def case(row: str, name: str, reply: Reply, outcome: Outcome, *reasons: str, **more: Any) -> Case:
@@ -53,20 +64,28 @@ ENDLESS = [
         "length",
         changed=Changed.YES,
     ),
-    case("H02", "1 byte at a time", endless(OK_HEAD + b"\r\n", b"x", 0.05), CUT, "time"),
-    case("H02", "1 chunk at a time", endless(CHUNKED, chunk(b"x"), 0.05), CUT, "time"),
+    case("H02", "1 byte at a time", endless(OK_HEAD + b"\r\n", b"x", 0.05), CUT, "time", limits=SLOW),
+    case("H02", "1 chunk at a time", endless(CHUNKED, chunk(b"x"), 0.05), CUT, "time", limits=SLOW),
     case(
         "H02",
         "just above the least rate",
         endless(OK_HEAD + b"\r\n", b"x" * 400, 0.05),
         CUT,
         "time",
-        check=lambda sight: sight.wall_s >= LIMITS.total_s - 0.5,
+        check=lambda sight: sight.wall_s >= LONG.total_s - 0.5,
+        limits=LONG,
     ),
-    case("H03", "slow headers", endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", 0.1), NET, "timeout"),
-    case("H03", "slow status line", endless(b"", b"H", 0.3), NET, "timeout", "protocol"),
-    case("H04", "no answer at all", silence, NET, "timeout"),
-    case("H04", "half a status line", endless(b"HTTP/1.1 2", b"", 1.0), NET, "timeout"),
+    case(
+        "H03",
+        "slow headers",
+        endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", 0.1),
+        NET,
+        "timeout",
+        limits=UNANSWERED,
+    ),
+    case("H03", "slow status line", endless(b"", b"H", 0.3), NET, "timeout", "protocol", limits=UNANSWERED),
+    case("H04", "no answer at all", silence, NET, "timeout", limits=UNANSWERED),
+    case("H04", "half a status line", endless(b"HTTP/1.1 2", b"", 1.0), NET, "timeout", limits=UNANSWERED),
     case(
         "H05", "one of 10 MB", OK_HEAD + b"X: " + b"y" * 10_000_000 + b"\r\n\r\n", NET, "protocol", check=soon
     ),
@@ -127,7 +146,7 @@ ENDLESS = [
         "length",
         check=soon,
     ),
-    case("H07", "a slow extension", endless(CHUNKED + b"5;", b"x", 0.05), CUT, "time"),
+    case("H07", "a slow extension", endless(CHUNKED + b"5;", b"x", 0.05), CUT, "time", limits=SLOW),
     case(
         "H07",
         "a chunk size",
@@ -175,8 +194,18 @@ FRAMING = [
             "every byte": bytes(range(256)) * 100,
         }.items()
     ),
-    case("H10", "a bad chunk size", halting(CHUNKED, b"zz\r\nabc\r\n"), CUT, *BROKEN, also=(NET,)),
-    case("H10", "a negative chunk size", halting(CHUNKED, b"-3\r\nabc\r\n"), CUT, *BROKEN, also=(NET,)),
+    case(
+        "H10", "a bad chunk size", halting(CHUNKED, b"zz\r\nabc\r\n"), CUT, *BROKEN, also=(NET,), limits=SLOW
+    ),
+    case(
+        "H10",
+        "a negative chunk size",
+        halting(CHUNKED, b"-3\r\nabc\r\n"),
+        CUT,
+        *BROKEN,
+        also=(NET,),
+        limits=SLOW,
+    ),
     case(
         "H10",
         "another protocol",
@@ -233,7 +262,14 @@ TLS = [
 ]
 
 NAMES = [
-    Case(row="H25", name=name, host=f"{name}.example", outcome=NET, reasons=reasons)
+    Case(
+        row="H25",
+        name=name,
+        host=f"{name}.example",
+        outcome=NET,
+        reasons=reasons,
+        limits=UNKNOWN if name == "slow" else PATIENT,
+    )
     for name, reasons in {
         "nowhere": ("dns",),
         "servfail": ("dns",),

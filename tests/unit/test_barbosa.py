@@ -279,7 +279,9 @@ def test_the_experiment_has_all_tables_by_page_and_by_site_and_the_first_visits(
 def test_a_corpus_of_which_nothing_is_known_or_that_is_too_small_is_refused(tmp_path: Path) -> None:
     few = CliRunner().invoke(app, ["evaluate", "barbosa", "--corpus", "builtin:nonsense"])
     assert few.exit_code == 2
-    with pytest.raises(BadInputError, match="and 60 are needed; ask for fewer"):
+    with pytest.raises(
+        BadInputError, match="pages has 20 resources, and 60 are needed; give a larger corpus"
+    ):
         evaluate("small", builtin("pages", n_resources=20), ASK, silent)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.app import config
-from recrawl.app.quantity import away, budget, instant, iso, seconds, visits_per_day, written
+from recrawl.app.quantity import away, budget, instant, iso, seconds, stamp, visits_per_day, written
 from recrawl.errors import BadInputError, BadSettingError
 
 
@@ -195,3 +195,45 @@ def test_folders_are_a_list_in_the_file_and_stand_between_colons_in_the_variable
     assert config.load(tmp_path).fetching.allow_files == (Path("/data/b"), Path.home() / "c")
     monkeypatch.setenv("RECRAWL_FETCHING__ALLOW_FILES", "/x:/y z")
     assert config.load(tmp_path).fetching.allow_files == (Path("/x"), Path("/y z"))
+
+
+@pytest.mark.parametrize(
+    ("said", "holds"), [('max_gap = "10m"', (600.0, 600.0)), ('min_gap = "200d"', (200 * 86_400.0,) * 2)]
+)
+def test_a_gap_that_nobody_spoke_of_follows_the_other(
+    tmp_path: Path, said: str, holds: tuple[float, float]
+) -> None:
+    (tmp_path / "recrawl.toml").write_text(f"[gaps]\n{said}\n")
+    gaps = config.load(tmp_path).gaps
+    assert (gaps.min_gap, gaps.max_gap) == holds
+
+
+@pytest.mark.parametrize("said", ["2GB/day", "500/day, 2GB/day", "2 MB per hour"])
+def test_where_only_visits_count_no_remedy_speaks_of_bytes(said: str) -> None:
+    with pytest.raises(BadInputError, match="limits bytes, and here only visits count") as refused:
+        visits_per_day(said)
+    assert str(refused.value).endswith("write it as 2000/day or 50/h.")
+    with pytest.raises(BadInputError, match=r"'soon' is not a budget; write it as 2000/day or 50/h\.$"):
+        visits_per_day("soon")
+    assert budget(said).bytes_per_day
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "9999-12-31T23:59:59-05:00",
+        "0001-01-01T00:00:00+01:00",
+        "0001-01-01T00:00+00:01",
+        "9999-12-31T24:00-01:00",
+    ],
+)
+def test_a_zone_that_carries_a_moment_out_of_all_years_is_told(said: str) -> None:
+    with pytest.raises(BadInputError, match=r"the years 1 to 9999|is not a moment"):
+        instant(said)
+
+
+def test_the_first_and_the_last_moment_are_moments() -> None:
+    assert (iso(instant("0001")), stamp(instant("0001"))) == ("0001-01-01T00:00:00Z", "00010101000000")
+    assert iso(instant("9999-12-31T23:59:59Z")) == "9999-12-31T23:59:59Z"
+    assert iso(instant("9999-12-31T23:59:59+05:00")) == "9999-12-31T18:59:59Z"
+    assert stamp(instant("0300")) < stamp(instant("2026"))  # as WARC files are chosen by it

@@ -142,3 +142,14 @@ def test_a_draft_has_an_end(house: House, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(drafts, "MOST", 3)
     draft = made(house, Given(text="".join(f"https://a.example/{n}\n" for n in range(9))))
     assert (len(draft.new), draft.full) == (3, True)
+
+
+def test_a_largest_gap_that_the_host_overrules_is_refused_in_a_draft(house: House) -> None:
+    house.store.say(Scope(ScopeKind.HOST, "a.example"), Settings(min_gap_s=7_200.0), T0)
+    given = Given(text="https://a.example/\nhttps://b.example/")
+    draft = asyncio.run(drafted(house, given, Settings(max_gap_s=600.0), ()))
+    assert [new.url for new in draft.new] == ["https://b.example/"]
+    (refused,) = draft.refused.refused
+    assert "host a.example is 2 hours" in refused.reason
+    both = asyncio.run(drafted(house, given, Settings(min_gap_s=60.0, max_gap_s=600.0), ()))
+    assert len(both.new) == 2

@@ -257,5 +257,20 @@ def test_words_that_nobody_knows_are_refused() -> None:
         evaluate("wiki", builtin("wiki", n_resources=5), SMALL, silent)
     with pytest.raises(BadInputError, match="cannot be told apart"):
         evaluate("kin", builtin("kin", n_resources=5), replace(SMALL, changes="some"), silent)
-    with pytest.raises(BadInputError, match="too few to learn from"):
+    with pytest.raises(
+        BadInputError, match=r"too few to learn from.*; give a longer corpus or a shorter --step"
+    ):
         evaluate("kin", builtin("kin", n_resources=5, years=0.03), SMALL, silent)
+    with pytest.raises(BadInputError, match=r"too few to learn from.*; give a larger --steps"):
+        evaluate("kin", builtin("kin", n_resources=5, years=0.2), replace(SMALL, n_steps=12), silent)
+    with pytest.raises(BadInputError, match=r"has 1 resource, .*; give a larger corpus"):
+        evaluate("kin", builtin("kin", n_resources=1), SMALL, silent)
+
+
+def test_no_remedy_names_what_was_asked_for() -> None:
+    never = replace(SMALL, least_switching=1.0)
+    for changes, helps in (("significant", True), ("any", False), ("auto", False)):
+        with pytest.raises(BadInputError, match="Hardly a page") as refused:
+            evaluate("kin", builtin("kin", n_resources=5, years=0.2), replace(never, changes=changes), silent)
+        assert ("--changes any" in str(refused.value)) is helps
+        assert "a lower --switching" in str(refused.value)

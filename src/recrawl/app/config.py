@@ -102,9 +102,11 @@ class Gaps(_Section):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.min_gap > self.max_gap:
-            raise ValueError(
-                f"min_gap ({written(self.min_gap)}) is longer than max_gap ({written(self.max_gap)})"
-            )
+            follows = [name for name in ("min_gap", "max_gap") if name not in self.model_fields_set]
+            if not follows:
+                gaps = f"min_gap ({written(self.min_gap)}) is longer than max_gap ({written(self.max_gap)})"
+                raise ValueError(gaps)
+            object.__setattr__(self, follows[0], self.max_gap if follows == ["min_gap"] else self.min_gap)
         return self
 
 
@@ -257,9 +259,7 @@ def _shown(value: object, metadata: list[Any]) -> str:
     if isinstance(value, tuple):
         return os.pathsep.join(map(str, value))
     if isinstance(value, float):
-        if _SPAN in metadata:
-            return written(value)
-        return repr(value).removesuffix(".0")
+        return written(value) if _SPAN in metadata else repr(value).removesuffix(".0")
     return str(value)
 
 

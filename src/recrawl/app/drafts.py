@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from recrawl.app import gaps
 from recrawl.app.build import House
 from recrawl.app.lists import handed, pasted
 from recrawl.app.sources import Found, Reader, Refused
@@ -49,16 +50,19 @@ async def drafted(house: House, given: Given, settings: Settings, tags: tuple[st
     """Nothing is added by it."""
     draft = Draft(settings=settings, tags=tags)
     allowed = lru_cache(maxsize=1_000)(lambda host: private_allowed(house.store, host, tags))
+    vain = gaps.vain(house.store, settings, tags)
     seen: dict[str, NewResource] = {}
     private: dict[str, Refused] = {}
     async for item in _found(house, given, allowed):
         if len(seen) == MOST:
             draft.full = True
             break
-        new = admitted(item, settings, tags, (), allowed=allowed, remedy=_REMEDY)
+        new = admitted(item, settings, tags, (), allowed=allowed, remedy=_REMEDY, vain=vain)
         if isinstance(new, Refused):
             # one that is private may be watched all the same: whoever runs this machine added it
-            if isinstance(near := admitted(item, settings, tags, (), allowed=lambda _: True), Refused):
+            if isinstance(
+                near := admitted(item, settings, tags, (), allowed=lambda _: True, vain=vain), Refused
+            ):
                 draft.refused.refuse(new)
                 continue
             private.setdefault(near.url, new)

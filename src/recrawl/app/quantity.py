@@ -17,6 +17,7 @@ _UNIT_S = {
     "w": 7 * DAY_S, "week": 7 * DAY_S, "weeks": 7 * DAY_S,
 }  # fmt: skip
 LONGEST_S = 100 * 365.25 * DAY_S
+_EARLIEST_AT, _END_AT = -62_135_596_800.0, 253_402_300_800.0  # the years 1 to 9999
 MOST_PER_DAY = 1e9
 MOST_BYTES_PER_DAY = 1e18
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
@@ -26,6 +27,7 @@ _BYTES = re.compile(
 )
 _BOTH = re.compile(r",\s+|\s+and\s+|\s*;\s*")
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_VISITS = "write it as 2000/day or 50/h"
 _REMEDY = "write it as 2000/day, 50/h, 2GB/day, or both with a comma between them"
 
 
@@ -47,19 +49,25 @@ def seconds(text: str | float) -> float:
 
 
 def visits_per_day(text: str | float) -> float:
-    """A budget; a bare number is visits a day.
+    """A budget of visits alone; a bare number is visits a day.
 
     >>> visits_per_day("2,000/day"), visits_per_day("50/h"), visits_per_day(10)
     (2000.0, 1200.0, 10.0)
     """
+    if isinstance(text, str) and any(map(_BYTES.fullmatch, _BOTH.split(text))):
+        raise BadInputError(f"{text!r} limits bytes, and here only visits count; {_VISITS}.")
+    return _visits_per_day(text, _VISITS)
+
+
+def _visits_per_day(text: str | float, remedy: str) -> float:
     if isinstance(text, bool):
-        raise BadInputError(f"{text} is not a budget; {_REMEDY}.")
+        raise BadInputError(f"{text} is not a budget; {remedy}.")
     if isinstance(text, int | float):
         return _counted(float(text), text)
     match = _RATE.fullmatch(text)
     unit = _UNIT_S.get((match[2] or "d").lower()) if match else None
     if match is None or unit is None:
-        raise BadInputError(f"{text!r} is not a budget; {_REMEDY}.")
+        raise BadInputError(f"{text!r} is not a budget; {remedy}.")
     return _counted(float(match[1].replace(",", "").replace("_", "")) * DAY_S / unit, text)
 
 
@@ -104,7 +112,7 @@ def budget(said: str | float | Budget) -> Budget:
         if (visits if heavy is None else weight) is not None:
             raise BadInputError(f"{said!r} says the same kind of budget twice; {_REMEDY}.")
         if heavy is None:
-            visits = visits_per_day(part)
+            visits = _visits_per_day(part, _REMEDY)
         else:
             weight = _bytes_per_day(heavy, said)
     if 0.0 in (visits, weight):
@@ -188,22 +196,39 @@ def instant(text: str) -> float:
         text += "-01-01" if len(text) == 4 else "-01"
     try:
         if text.isdigit() and len(text) == 14:
-            return datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp()
-        moment = datetime.fromisoformat(text)
+            moment = datetime.strptime(text, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        else:
+            moment = datetime.fromisoformat(text)
     except ValueError:
         raise BadInputError(
             f"{text!r} is not a moment; write it as 2026, 2026-01-31, 2026-01-31T12:00 or 20260131120000."
         ) from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return in_utc(moment)
+
+
+def in_utc(moment: datetime) -> float:
+    """In seconds; UTC where it has no zone. A zone may carry a moment out of the years that dates can have,
+    and then nothing could be made of it.
+
+    >>> in_utc(datetime(1970, 1, 2))
+    86400.0
+    """
+    at = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if not _EARLIEST_AT <= at < _END_AT:
+        raise BadInputError(
+            f"{moment.isoformat()} is not within the years 1 to 9999 in UTC; give one that is."
+        )
+    return at
 
 
 def stamp(at: float) -> str:
     """An instant as the 14 digits that web archives write.
 
-    >>> stamp(instant("2026-01-31"))
-    '20260131000000'
+    >>> stamp(instant("2026-01-31")), stamp(instant("0300"))
+    ('20260131000000', '03000101000000')
     """
-    return f"{datetime.fromtimestamp(at, UTC):%Y%m%d%H%M%S}"
+    moment = datetime.fromtimestamp(at, UTC)
+    return f"{moment.year:04}{moment:%m%d%H%M%S}"  # of early years %Y leaves out the zeros
 
 
 def iso(at: float) -> str | None:

@@ -52,8 +52,12 @@ def allowed(path: str) -> bool:
 def restore(source: Path, home: Path, tell: Callable[[str], object] = lambda _: None) -> Restored:
     """Into a new or empty folder only."""
     home = home.absolute()
+    _check_there(source)
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
-        raise BadInputError(f"{home} is not empty; restore into a new folder with --home.")
+        raise BadInputError(
+            f"{home}, where it would go, is {'not empty' if home.is_dir() else 'no folder'}; name a new "
+            f"folder, as in `recrawl restore {source} --home NEW`."
+        )
     staging = home.parent / f".{home.name}.restoring-{secrets.token_hex(4)}"
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
@@ -197,13 +201,22 @@ class _Folder:
             yield stream
 
 
+def _check_there(source: Path) -> None:
+    """Before anything else: who misspelt it has no use for other remedies."""
+    remedy = "name the folder or the .tar file that `recrawl backup` wrote."
+    if not source.exists():
+        raise BadInputError(f"{source} is not there; {remedy}")
+    if source.is_dir() and not any((source / name).is_file() for name in (MANIFEST, NEXT_MANIFEST)):
+        raise BadInputError(f"{source} holds no backup, since it has no {MANIFEST}; {remedy}")
+    if not source.is_dir() and not source.is_file():
+        raise BadInputError(f"{source} is neither a folder nor a file; {remedy}")
+
+
 @contextmanager
 def _opened(source: Path) -> Iterator[_Folder | Parcel]:
     if source.is_dir():
         yield _Folder(source)
         return
-    if not source.is_file():
-        raise BadInputError(f"{source} is not there; name the folder or the .tar file of a backup.")
     with Parcel(source) as parcel:
         yield parcel
 

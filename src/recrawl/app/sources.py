@@ -85,21 +85,24 @@ def _listed(word: str) -> Iterator[Found]:
     try:
         path = Path(word).expanduser()
         if path.is_dir():
-            reason = f"it is a folder; name a file in it, or watch it as {path.absolute().as_uri()}/"
+            reason = f"it is a folder; name a file in it, or watch it as {path.absolute().as_uri()}/."
             yield Refused(word, "", reason)
             return
         with path.open("rb") as stream:  # once: a pipe can be read only once
             if b"\0" in stream.peek(_PEEKED_BYTES):
-                yield Refused(word, "", "it is no text; give a file with one URL a line")
+                yield Refused(word, "", "it is no text; give a file with one URL a line.")
                 return
             with TextIOWrapper(stream, encoding="utf-8-sig", errors="replace") as text:
                 yield from lines(text, word)
     except (FileNotFoundError, ValueError, RuntimeError):  # no name that a file could have
         meant = meant_by(word)
-        hint = f"; did you mean {meant}?" if meant else "."
-        yield Refused(word, "", f"neither a file nor a URL with http:// or https:// before it{hint}")
+        hint = (
+            f"did you mean {meant}?" if meant else "write out the URL, or the path of a file that is there."
+        )
+        reason = f"{word!r} is neither a file nor a URL with http:// or https:// before it; {hint}"
+        yield Refused(word, "", reason)
     except OSError as problem:
-        yield Refused(word, "", f"it cannot be read ({problem.strerror})")
+        yield Refused(word, "", f"it cannot be read ({problem.strerror}); give a file that you may read.")
 
 
 def meant_by(word: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
+from recrawl.app import gaps
 from recrawl.app.access import Secrets
 from recrawl.app.names import checked_tags, host_named
 from recrawl.app.rows import Row, settings_row
@@ -92,9 +93,9 @@ async def add(
     """Watch all that can be; many at a time, so that a hundred thousand take seconds. Files may be watched in
     `folders`. `result` is true at every moment: whoever breaks this off between `whole` parts may use it."""
     waiting: list[NewResource] = []
-    seen = 0
+    seen, vain = 0, gaps.vain(store, settings, tags)
     async for item in found:
-        new = admitted(item, settings, tags, folders)
+        new = admitted(item, settings, tags, folders, vain=vain)
         if isinstance(new, Refused):
             result.refuse(new)
         else:
@@ -124,9 +125,11 @@ def admitted(
     *,
     allowed: Callable[[str], bool] = lambda _: False,
     remedy: str = "use --allow-private if you mean that.",
+    vain: Callable[[str], str] = lambda _: "",
 ) -> NewResource | Refused:
     """What would be watched, or why not. `allowed` says of a host whether it may be a private one, where the
-    settings do not; `remedy`, in which `{host}` may stand, what to do where it may not."""
+    settings do not; `remedy`, in which `{host}` may stand, what to do where it may not; `vain` why what is
+    said would mean nothing there."""
     if isinstance(item, Refused):
         return item
     try:
@@ -140,6 +143,8 @@ def admitted(
         return Refused(item.text, item.where, str(problem))
     if not settings.allow_private and private_name(url.raw_host or "") and not allowed(host_key(url)):
         reason = f"{url.raw_host} is on this machine or network; {remedy.format(host=host_key(url))}"
+        return Refused(item.text, item.where, reason)
+    if reason := vain(host_key(url)):
         return Refused(item.text, item.where, reason)
     return NewResource(
         url=str(url),
@@ -232,10 +237,14 @@ def say(store: Store, choice: Choice, settings: Settings, now: float, *, forget:
             "What holds for everything is in the settings file; set gaps.weight, gaps.min_gap or "
             "gaps.max_gap there. `recrawl doctor` shows where it is."
         )
+    if choice.urls or choice.ids:  # all of them before the first is changed
+        gaps.check_resources(store, chosen(store, choice), settings, forget)
     if choice.ids:
         return store.say_each(choice.ids, settings, now, forget=forget)
     for url in choice.urls:
-        watched(store, url)  # all of them before the first is changed
+        watched(store, url)
+    for scope in choice.scopes() if not choice.urls else ():
+        gaps.check_layer(store, scope, settings, forget)
     return sum(store.say(scope, settings, now, forget=forget) for scope in choice.scopes())
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options
+from recrawl.cli import options, places
 from recrawl.cli.experiments import tell as tell_result
-from recrawl.cli.replaying import Html, Policies, Predictor, Seed, progressing, writable
+from recrawl.cli.replaying import Html, Policies, Predictor, Seed, progressing
 
 
 def backtest(
@@ -76,7 +76,7 @@ def backtest(
     from recrawl.evaluate.own.backtest import backtest as replayed
     from recrawl.evaluate.report.own import page_of, table
 
-    writable(html)
+    places.writable(html, places.PAGE)
     with options.opened(home, reading=True) as house, progressing("Replaying the past") as tell:
         gaps = house.config.gaps
         wanted = Wanted(

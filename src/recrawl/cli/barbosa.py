@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options
+from recrawl.cli import options, places
 from recrawl.cli.experiments import tell as tell_result
 from recrawl.cli.replaying import (
     Changes,
@@ -19,7 +19,6 @@ from recrawl.cli.replaying import (
     gaps,
     progressing,
     short,
-    writable,
 )
 
 
@@ -79,7 +78,7 @@ def barbosa(
     from recrawl.evaluate.report.firsts import visits_table
     from recrawl.live.clock import stopwatch
 
-    writable(html)
+    places.writable(html, places.PAGE)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         n_classes=k,

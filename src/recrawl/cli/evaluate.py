@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options
+from recrawl.cli import options, places
 from recrawl.cli.barbosa import barbosa
 from recrawl.cli.experiments import tell as tell_result
 from recrawl.cli.radinsky import radinsky
@@ -27,7 +27,6 @@ from recrawl.cli.replaying import (
     progressing,
     short,
     window_days,
-    writable,
 )
 from recrawl.cli.tan import tan
 
@@ -90,7 +89,7 @@ def umbrich(
     from recrawl.evaluate.report.strategies import page_of, summary, table
     from recrawl.evaluate.umbrich import evaluate
 
-    writable(html)
+    places.writable(html, places.PAGE)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         policies=STRATEGIES,
@@ -156,7 +155,7 @@ def peers(
     from recrawl.evaluate.peers import KNOWN, RULES, evaluate
     from recrawl.evaluate.report.peers import page_of, summary, table
 
-    writable(html)
+    places.writable(html, places.PAGE)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         policies=RULES if policy is None else named(policy, KNOWN),
@@ -215,7 +214,7 @@ def forecasts(
     from recrawl.evaluate.forecasts import SCHEDULES, evaluate
     from recrawl.evaluate.report.forecasts import page_of, table
 
-    writable(html)
+    places.writable(html, places.PAGE)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         policies=SCHEDULES,

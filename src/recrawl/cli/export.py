@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
+from recrawl.cli import options, places, terminal
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -96,6 +96,9 @@ def export(
     from recrawl.errors import BadInputError
 
     wanted = _wanted(url, tag, since, until)
+    if what not in (What.WARC, What.WACZ):
+        places.writable(to)
+        format_ = Format.JSONL if json else format_ or _by_name(to)
     with options.opened(home, reading=True) as house, terminal.working("Exporting …") as tell:
         if what in (What.WARC, What.WACZ):
             if to is None:
@@ -108,14 +111,24 @@ def export(
             raise BadInputError(
                 "--url, --tag, --since and --until choose among WARC records; use them with warc or wacz."
             )
-        n = _export_rows(house, what, to, Format.JSONL if json else format_ or _by_name(to), tell)
+        n = _export_rows(house, what, to, format_ or Format.CSV, tell)
         if to is not None:
             terminal.note(f"Wrote {terminal.n_of(n, what.removesuffix('s'))} to {to}.")
 
 
 def _by_name(to: Path | None) -> Format:
+    from recrawl.errors import BadInputError
+
     ending = to.suffix.removeprefix(".").lower() if to else ""
-    return Format(ending) if ending in list(Format) else Format.CSV
+    if not ending:
+        return Format.CSV
+    if ending not in list(Format):  # else a spreadsheet by its name would be none inside
+        known = ", ".join(f".{one}" for one in Format)
+        raise BadInputError(
+            f"Rows are not written as .{ending}; end the name in one of {known}, or say --format. "
+            "Spreadsheets open .csv."
+        )
+    return Format(ending)
 
 
 def _export_rows(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
-from recrawl.cli.replaying import Html, command_line, say_figures, writable, write_page
+from recrawl.cli import options, places, terminal
+from recrawl.cli.replaying import Html, command_line, say_figures, write_page
 
 if TYPE_CHECKING:
     from recrawl.app.foresight import Foresight
@@ -76,8 +76,8 @@ def plan(
     from recrawl.app.quantity import seconds
     from recrawl.errors import BadInputError
 
-    writable(html)
-    writable(svg)
+    places.writable(html, places.PAGE)
+    places.writable(svg, places.DRAWING)
     if share is not None and within is None:
         raise BadInputError("--share is of changes known in time; say how soon, with --within 2h.")
     within_s = None if within is None else seconds(within)

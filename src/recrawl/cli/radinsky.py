@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options
+from recrawl.cli import options, places
 from recrawl.cli.experiments import tell as tell_result
-from recrawl.cli.replaying import Cores, CorpusName, Html, Seed, progressing, short, writable
+from recrawl.cli.replaying import Cores, CorpusName, Html, Seed, progressing, short
 
 
 def radinsky(
@@ -93,7 +93,7 @@ def radinsky(
     from recrawl.evaluate.radinsky.experiment import evaluate
     from recrawl.evaluate.report.radinsky import page_of, summary, table
 
-    writable(html)
+    places.writable(html, places.PAGE)
     step_s = None if step is None else seconds(step)
     if step_s is not None and step_s < 1.0:
         raise BadSettingError("A step must be a second or longer; write it as 2h, 1d or 1w.")

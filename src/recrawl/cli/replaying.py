@@ -104,7 +104,7 @@ def gaps(min_gap: str, max_gap: str) -> tuple[float, float]:
     if min_gap_s <= 0.0:
         raise BadSettingError("A gap must be longer than nothing; write it as 30m, 6h or 2d.")
     if min_gap_s > max_gap_s:
-        raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; swap or change them.")
+        raise BadSettingError(f"--min-gap {min_gap} is longer than --max-gap {max_gap}; give both.")
     return min_gap_s, max_gap_s
 
 
@@ -131,14 +131,6 @@ def short(corpus: str) -> str:
 def _bar(share: float, width: int = 20) -> str:
     full = round(width * min(max(share, 0.0), 1.0))
     return f"{'━' * full}{'╌' * (width - full)} {share:4.0%}"
-
-
-def writable(path: Path | None) -> None:
-    """Refuses a place for the page before the work is done, not after."""
-    from recrawl.errors import BadInputError
-
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise BadInputError(f"No page can be written to {path}; name a file in a folder that is there.")
 
 
 def write_page(path: Path, report: Report) -> None:

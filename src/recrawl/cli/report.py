@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
-from recrawl.cli.replaying import Html, command_line, say_figures, writable, write_page
+from recrawl.cli import options, places, terminal
+from recrawl.cli.replaying import Html, command_line, say_figures, write_page
 
 if TYPE_CHECKING:
     from recrawl.evaluate.card.figures import Card
@@ -51,8 +51,8 @@ def report(
     from recrawl.evaluate.report import plot
     from recrawl.evaluate.report.alone import alone
 
-    for path in (html, svg):
-        writable(path)
+    places.writable(html, places.PAGE)
+    places.writable(svg, places.DRAWING)
     with options.opened(home, reading=True) as house, terminal.working("Reading …") as tell:
         card = read_card(house.store, house.clock.now(), days, tell)
     if html is not None:

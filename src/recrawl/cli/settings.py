@@ -67,7 +67,8 @@ def set_(
 ) -> None:
     """Say something about resources, a tag, a host or everything.
 
-    What is said of a resource wins over its tags, they over its host, and that over everything. A selector
+    What is said of a resource wins over its tags, they over its host, and that over everything. A smallest
+    gap that only the settings file says follows a largest one below it. A selector
     with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:, json:,
     column:, predicate: and field: before it say so. Selectors take the place of those said before by the same
     option.

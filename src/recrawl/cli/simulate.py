@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options
+from recrawl.cli import options, places
 from recrawl.cli.experiments import tell as tell_result
 from recrawl.cli.replaying import (
     Changes,
@@ -26,7 +26,6 @@ from recrawl.cli.replaying import (
     progressing,
     short,
     window_days,
-    writable,
 )
 
 
@@ -95,7 +94,7 @@ def simulate(
     from recrawl.evaluate.report.policies import page_of, table
     from recrawl.evaluate.simulation import simulate
 
-    writable(html)
+    places.writable(html, places.PAGE)
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         policies=named(policy),

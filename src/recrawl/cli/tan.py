@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from recrawl.cli import options
+from recrawl.cli import options, places
 from recrawl.cli.experiments import tell as tell_result
-from recrawl.cli.replaying import CorpusName, Html, Seed, progressing, short, writable
+from recrawl.cli.replaying import CorpusName, Html, Seed, progressing, short
 
 
 def tan(
@@ -66,7 +66,7 @@ def tan(
     from recrawl.evaluate.tan.ask import asked
     from recrawl.evaluate.tan.experiment import evaluate
 
-    writable(html)
+    places.writable(html, places.PAGE)
     ask = asked(posts=posts, train=train, budgets=budgets, seed=seed, board=board, models=models)
     with progressing(f"Looking at {short(corpus)}") as tell:
         result = evaluate(corpus, opened(corpus), ask, tell)

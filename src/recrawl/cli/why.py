@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recrawl.cli import options, terminal
+from recrawl.cli import options, places, terminal
 
 if TYPE_CHECKING:
     from recrawl.app.account import Account
@@ -37,6 +37,7 @@ def why(
     """
     from recrawl.app.account import account
 
+    places.writable(svg, places.DRAWING)
     with options.opened(home, reading=True) as house:
         found = account(house, url)
     if svg is not None:

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from recrawl.detect.exact import Exact
 from recrawl.detect.selectors import nothing
+from recrawl.detect.unread import noted
 from recrawl.model import Changed, Part, Snapshot, Verdict
 from recrawl.parse import bags
 from recrawl.parse.pool import ParseFailed, shared
@@ -92,7 +93,7 @@ class Structured:
         if too_large(snapshot):
             return Exact().fingerprint(snapshot)
         found = self._run(_digested, snapshot)
-        return "" if isinstance(found, ParseFailed) else found
+        return noted(snapshot, found) if isinstance(found, ParseFailed) else found
 
     def compare(self, before: Snapshot, after: Snapshot) -> Verdict:
         if too_large(before) or too_large(after):

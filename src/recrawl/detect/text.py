@@ -11,6 +11,7 @@ from recrawl.detect import edits, selectors
 from recrawl.detect.exact import Exact
 from recrawl.detect.masks import Masks
 from recrawl.detect.spots import Placed, parts, unmasked
+from recrawl.detect.unread import noted
 from recrawl.model import Changed, Lens, Part, Snapshot, Verdict
 from recrawl.parse import charset, html, page, spelling
 from recrawl.parse import words as pagewords
@@ -46,7 +47,7 @@ class Text:
         if reading is None:
             return Exact().fingerprint(snapshot)
         if isinstance(reading, ParseFailed):
-            return ""
+            return noted(snapshot, reading)
         # No word holds a zero byte: what is looked for and not found is no empty text.
         return _digest(" ".join(edits.words(_lines(reading, snapshot.lens))) if reading.found else "\0")
 

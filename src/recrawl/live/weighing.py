@@ -15,6 +15,7 @@ from recrawl.detect import noise as noises
 from recrawl.detect import turns
 from recrawl.detect.disguise import disguise
 from recrawl.detect.text import count_outside
+from recrawl.detect.unread import why_unread
 from recrawl.errors import ArchiveError
 from recrawl.live import wording
 from recrawl.live.bench import Bench, Judgement, named, plain
@@ -58,7 +59,7 @@ def weighed(lease: Lease, fetch: Fetch, visit: Visit, bench: Bench, repeat: Fetc
     detector, fingerprint = bench.read(lease, after)
     version = replace(version, detector=named(detector, lens), fingerprint=fingerprint)
     if not fingerprint:
-        return _unread(visit, version, noise, "its content could not be read")
+        return _unread(visit, version, noise, why_unread(after))
     case = _Case(
         lease=lease, visit=visit, fetch=fetch, bench=bench, detector=detector, before=before, repeat=repeat
     )
@@ -188,7 +189,7 @@ def _compared(
         verdict = _verdict(case, earlier, after, version, noise)
         unknown = verdict.changed is Changed.UNKNOWN and not verdict.older
         if unknown or not version.fingerprint:
-            return _unread(case.visit, version, noise, verdict.evidence)
+            return _unread(case.visit, version, noise, verdict.evidence if unknown else why_unread(after))
         if verdict.changed is Changed.NO:
             return _unchanged(case, verdict, earlier, after, version, noise)
         was = _fingerprint(case, earlier, version)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 from recrawl.model.units import DAY_S, HOUR_S
@@ -97,21 +97,26 @@ class Effective:
     changes: Changes = Changes.ANY
 
 
-def settled(layers: Iterable[Settings]) -> Effective:
-    """The nearest layer that says something wins, setting by setting; `layers` come nearest first.
-    A manner is settled field by field.
+def settled(layers: Iterable[Settings], default: Settings | None = None) -> Effective:
+    """The nearest layer that says something wins, setting by setting; `layers` come nearest first, and
+    `default` is what holds for everything. A manner is settled field by field.
 
-    Of several tags the first in alphabetical order is the nearest. Where the layers together put the
-    smallest gap above the largest, the smallest wins: a server's owner asked for it more often than not.
+    Of several tags the first in alphabetical order is the nearest. A smallest gap that is no more than the
+    default follows a largest one below it: somebody asked for that one. Where a layer itself puts it above
+    the largest, the smallest wins: a server's owner asked for it more often than not.
     """
-    near_to_wide = list(layers)
+    near = list(layers)
+    near_to_wide = near if default is None else [*near, default]
     said = _said(near_to_wide, Settings)
     manners = [layer.manner for layer in near_to_wide if layer.manner is not None]
     said["manner"] = Manner(**_said(manners, Manner))  # type: ignore[arg-type]
     effective = Effective(**said)  # type: ignore[arg-type]  # field by field the same types, less None
-    if effective.max_gap_s < effective.min_gap_s:
-        return Effective(**{**said, "max_gap_s": effective.min_gap_s})  # type: ignore[arg-type]
-    return effective
+    if effective.max_gap_s >= effective.min_gap_s:
+        return effective
+    nearer = _said(near, Settings)
+    if "max_gap_s" in nearer and "min_gap_s" not in nearer:
+        return replace(effective, min_gap_s=effective.max_gap_s)
+    return replace(effective, max_gap_s=effective.min_gap_s)
 
 
 def _said(near_to_wide: Sequence[object], kind: type[Settings] | type[Manner]) -> dict[str, object]:

@@ -70,7 +70,7 @@ class Exchange:
         the server was at it."""
         if question.proxy and not question.allow_private and known_private(question.url.host or ""):
             # The proxy would connect to it for us.
-            detail = f"{question.url.host} is not a public address; allow_private lets it be visited"
+            detail = f"{question.url.host} is not a public address; --allow-private lets it be visited"
             return Failure(reason="private-address", detail=detail), 0.0
         loop = asyncio.get_running_loop()
         sent_s: float | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, TypeVar
 
 from yarl import URL
@@ -35,7 +36,7 @@ _WITHOUT = (
     "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete self[name]"
 )
 _FOR_NOW = frozenset({"wait", "late", "disk"})  # reasons for not asking that another time may not have
-_LOOK_S = 0.05
+_LOOK_S = 0.05  # between two looks at whether a page is done
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class RenderLimits:
     """How much a page may take. Times are on the wall."""
 
     total_s: float = 120.0  # from the first script to the last, turns at their hosts included
-    quiet_s: float = 0.5  # nothing asked for so long: it is done
+    quiet_s: float = 0.5  # nothing asked for so long, while the browser was seen to run: it is done
     hang_s: float = 10.0  # its scripts do not let go for so long: it is killed
     n_requests: int = 50
     body_bytes: int = 64 * 1024 * 1024
@@ -94,7 +95,6 @@ class _Tab:
         self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._deadline = self._loop.time() + limits.total_s
-        self._quiet_since = self._loop.time()
         self._flying: set[asyncio.Task[None]] = set()
         self._scripts: dict[str, asyncio.Task[Fetch | None]] = {}
         self._at_hand: Fetch | None = first  # what the next navigation is answered with
@@ -103,23 +103,30 @@ class _Tab:
         self.document = first
         self.missing: list[str] = []
         self.n_asked = 0
-        self._n_asking = 0
+        self._n_asking = 0  # requests whose answer the page has not got
+        self._n_moves = 0  # of requests, in and out
 
     async def settled(self) -> str:
-        """Wait until the page is done; why it had to be stopped, if it had to be."""
+        """Wait until the page is done; why it had to be stopped, if it had to be.
+
+        Quiet is told by looks in a row, each of which the browser has answered: while a starved machine
+        stands still the clock goes on, and a page that was about to ask would be taken for done.
+        """
         await self._go(self.document)
+        n_quiet, n_moves, n_enough = 0, -1, ceil(self._limits.quiet_s / _LOOK_S)
         while True:
             if self._elsewhere is not None:
                 # A browser that was told to go elsewhere would go without asking us.
                 self._at_hand, self._elsewhere = self._elsewhere, None
                 await self._go(self._at_hand)
             complete = await self._complete()
-            now = self._loop.time()
+            idle = complete and not self._n_asking and n_moves == self._n_moves
+            n_quiet, n_moves = (n_quiet + 1 if idle else 0), self._n_moves
             if not self._n_asking and self.n_asked > self._limits.n_requests:
                 return "requests"
-            if complete and not self._n_asking and now - self._quiet_since >= self._limits.quiet_s:
+            if n_quiet > n_enough:
                 return ""
-            if now >= self._deadline:
+            if self._loop.time() >= self._deadline:
                 return "time"
             await asyncio.sleep(_LOOK_S)
 
@@ -156,7 +163,10 @@ class _Tab:
             if reply is None or reply.status is None:
                 await route.abort("aborted")  # any other word would show an error in place of the page
             else:
-                await route.fulfill(status=reply.status, headers=_passed_on(reply), body=bytes(reply.body))
+                with self._moving():  # until the browser has it: on a busy machine that takes a while
+                    await route.fulfill(
+                        status=reply.status, headers=_passed_on(reply), body=bytes(reply.body)
+                    )
 
     async def _reply(self, request: Request) -> Fetch | None:
         if request.method != "GET" or request.resource_type not in _LOADED:
@@ -186,16 +196,21 @@ class _Tab:
         self.n_asked += 1
         if self.n_asked > self._limits.n_requests:
             return None
-        self._n_asking += 1
-        try:
+        with self._moving():
             accept = request.headers.get("accept", "*/*")
             fetch = await self._ask(request.url, accept, self.document.url)
-        finally:
-            self._n_asking -= 1
-            self._quiet_since = self._loop.time()
         if _might_come_later(fetch):
             self.missing.append(request.url)
         return fetch
+
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        self._n_asking += 1
+        try:
+            yield
+        finally:
+            self._n_asking -= 1
+            self._n_moves += 1
 
     def _may_read(self, fetch: Fetch, request: Request) -> bool:
         """Whether a server lets scripts of another origin read its answer. The driver would let them all, and

@@ -108,7 +108,9 @@ class PrivateAddressError(OSError):
     """A connection that was not made. Stays inside `observe`, where it becomes a value."""
 
     def __init__(self, address: str) -> None:
-        super().__init__(errno.EACCES, f"{address} is not a public address; allow_private lets it be visited")
+        super().__init__(
+            errno.EACCES, f"{address} is not a public address; --allow-private lets it be visited"
+        )
 
 
 class Connector(TCPConnector):

@@ -21,6 +21,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _START_S = 60.0  # for a fresh interpreter on a very busy machine
+_PATIENCE_S = 120.0  # a machine that has no time for us says nothing about the document
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,20 @@ class ParseFailed:
 class Pool:
     """A few worker processes, each started when first needed. `run` may be called from any thread.
 
-    A task may take `limit_s` of wall time, as much of CPU time, and `memory_bytes`. One that wants more is
-    ended, if need be with its worker, and the next task finds a new one.
+    A task may take `limit_s` of CPU time and `memory_bytes`. One that wants more is ended, if need be with
+    its worker, and the next task finds a new one; so is one that is not done after `patience_s` on the wall.
     """
 
-    def __init__(self, *, n_workers: int = 2, limit_s: float = 10.0, memory_bytes: int = 1 << 30) -> None:
+    def __init__(
+        self,
+        *,
+        n_workers: int = 2,
+        limit_s: float = 10.0,
+        memory_bytes: int = 1 << 30,
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
         self._limit_s = limit_s
+        self._patience_s = patience_s
         self._memory_bytes = memory_bytes
         self._turns = threading.BoundedSemaphore(n_workers)
         self._guard = threading.Lock()
@@ -51,7 +60,7 @@ class Pool:
         with self._turns:
             worker = self._taken()
             try:
-                return worker.ask(function, args, kwargs, self._limit_s)  # type: ignore[return-value]
+                return worker.ask(function, args, kwargs, self._patience_s)  # type: ignore[return-value]
             finally:
                 self._put_back(worker)
 
@@ -90,6 +99,7 @@ class _Worker:
     """One process at the other end of a pipe. When the pipe closes, for whatever reason, it ends."""
 
     def __init__(self, limit_s: float, memory_bytes: int) -> None:
+        self._limit_s = limit_s
         self._pipe, theirs = Pipe()
         with theirs:
             figures = [str(theirs.fileno()), str(limit_s), str(memory_bytes)]
@@ -106,10 +116,10 @@ class _Worker:
     def running(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, function: object, args: object, kwargs: object, limit_s: float) -> object:
+    def ask(self, function: object, args: object, kwargs: object, patience_s: float) -> object:
         try:
             self._pipe.send((function, args, kwargs))
-            answer = self._answer(limit_s)
+            answer = self._answer(patience_s)
         except OSError:
             return self._death()
         except BaseException:
@@ -119,20 +129,20 @@ class _Worker:
             self.end()
         return answer
 
-    def _answer(self, limit_s: float) -> object:
+    def _answer(self, patience_s: float) -> object:
         try:
-            if self._pipe.poll(limit_s):
+            if self._pipe.poll(patience_s):
                 return self._pipe.recv()
         except (EOFError, OSError):
             return self._death()
         self.end()
-        return ParseFailed("time", f"not done within {limit_s:g} s")
+        return ParseFailed("time", f"not done within {patience_s:g} s on a busy machine")
 
     def _death(self) -> ParseFailed:
         self.end()
         code = self._process.returncode
-        if code == -signal.SIGXCPU:
-            return ParseFailed("time", "too much CPU time")
+        if code == -signal.SIGPROF:
+            return ParseFailed("time", f"more than {self._limit_s:g} s of CPU time")
         return ParseFailed("crash", f"the parsing process ended with {code}")
 
     def end(self) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import resource
+import signal
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -13,6 +13,7 @@ from recrawl.parse.pool import ParseFailed
 
 def main(descriptor: int, limit_s: float, memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # whatever the parent made of it: it must end this process
     _allow_memory(memory_bytes)
     with Connection(descriptor) as pipe:
         pipe.send(None)
@@ -41,10 +42,9 @@ def _allow_memory(memory_bytes: int) -> None:
 
 
 def _allow_cpu(limit_s: float) -> None:
-    """So much CPU time from now on, then SIGXCPU: it also ends a worker whose parent was killed meanwhile."""
-    spent = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(spent.ru_utime + spent.ru_stime + limit_s), hard))
+    """So much CPU time from now on, then SIGPROF: it also ends a worker whose parent was killed meanwhile. A
+    limit on the resource would do as well, but only knows whole seconds."""
+    signal.setitimer(signal.ITIMER_PROF, limit_s)
 
 
 if __name__ == "__main__":

@@ -144,10 +144,10 @@ class Watched:
             own,
             *(Scope(ScopeKind.TAG, tag) for tag in resource.tags),
             Scope(ScopeKind.HOST, resource.host),
-            GLOBAL,
         )
         said = tuple(self.layers[scope] for scope in asked if scope in self.layers)
-        record.resource = replace(resource, settings=self.layers.get(own, SILENT), effective=_effective(said))
+        effective = _effective(said, self.layers.get(GLOBAL, SILENT))
+        record.resource = replace(resource, settings=self.layers.get(own, SILENT), effective=effective)
 
     def reached(self, scope: Scope) -> list[int]:
         match scope.kind:
@@ -166,5 +166,5 @@ class Watched:
 
 
 @lru_cache(maxsize=4096)  # many resources, few ways of saying things
-def _effective(layers: tuple[Settings, ...]) -> Effective:
-    return settled(layers)
+def _effective(layers: tuple[Settings, ...], default: Settings) -> Effective:
+    return settled(layers, default)

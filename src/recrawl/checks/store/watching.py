@@ -95,9 +95,31 @@ def check_the_nearest_layer_wins_setting_by_setting(make: MakeStore) -> None:
         assert not effective(store, A).paused
 
 
+def check_the_default_smallest_gap_follows_a_largest_one(make: MakeStore) -> None:
+    """What somebody said of a tag or a host does not: a server's owner may have asked for it."""
+
+    def bounds(url: str) -> tuple[float, float]:
+        holds = effective(store, url)
+        return holds.min_gap_s, holds.max_gap_s
+
+    short = Settings(max_gap_s=600.0)
+    with store_with(make) as store:
+        store.add([new(A, settings=short), new(A2, "t"), new(B, settings=short), new(C)], T0)
+        assert bounds(A) == bounds(B) == (600.0, 600.0)
+        store.say(GLOBAL, Settings(min_gap_s=7_200.0, max_gap_s=9_000.0), T0)
+        assert bounds(A) == (600.0, 600.0)
+        store.say(tag_scope("t"), short, T0)
+        assert bounds(A2) == (600.0, 600.0)
+        store.say(host_scope("a.example"), Settings(min_gap_s=800.0), T0)
+        assert (bounds(A), bounds(A2)) == ((800.0, 800.0), (800.0, 800.0))
+        store.say(resource_scope(A), Settings(min_gap_s=60.0), T0)
+        store.say(resource_scope(C), Settings(min_gap_s=10_000.0), T0)
+        assert (bounds(A), bounds(C)) == ((60.0, 600.0), (10_000.0, 10_000.0))
+
+
 def check_every_setting_can_be_said_and_forgotten(make: MakeStore) -> None:
     said = Settings(
-        kind=Kind.FILE, weight=0.0, min_gap_s=1.0, max_gap_s=2.0, paused=True, allow_private=False
+        kind=Kind.FILE, weight=0.0, min_gap_s=1.0, max_gap_s=9_000.0, paused=True, allow_private=False
     )
     with store_with(make, A) as store:
         for scope in (GLOBAL, host_scope("a.example"), resource_scope(A)):

@@ -146,6 +146,10 @@ def _adapted(corpus: Histories, ask: Ask, pages: Pages) -> tuple[Ask, list[str]]
     about, notes = corpus.about, list[str]()
     if not len(pages.traces):
         raise BadInputError(f"{about.name} has no resources; give a corpus that has some.")
+    if (n := len(pages.traces)) < FEWEST_PAGES:  # no other window would have more
+        raise BadInputError(
+            f"{about.name} has {n} resources, and {FEWEST_PAGES} are needed; give a larger corpus."
+        )
     most = 0.9 * about.days
     if ask.days + _LEAST_AFTER_DAYS > most:
         days = int(max(2.0, most / 2.0))

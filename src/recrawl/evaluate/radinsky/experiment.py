@@ -113,8 +113,11 @@ class _Setting:
 
 def _settled(corpus: Histories, ask: Ask, tell: Tell) -> tuple[_Setting, list[Tried]]:
     """The first of the ways to look at the corpus that leaves enough pages, or the one that leaves most."""
-    if not len(corpus):
-        raise BadInputError(f"{corpus.about.name} has no resources; give a corpus that has some.")
+    if len(corpus) < FEWEST:
+        raise BadInputError(
+            f"{corpus.about.name} has {len(corpus) or 'no'} resource{'' if len(corpus) == 1 else 's'}, and "
+            f"{FEWEST} are the fewest that can be told apart; give a larger corpus."
+        )
     own_s = ask.step_s or corpus.about.step_s
     spans = [own_s] if own_s else [DAY_S, *([_WEEK_S] if _n_spared(corpus, _WEEK_S, ask) > 0 else [])]
     which = ["significant", "any"] if ask.changes == AUTO else [ask.changes]
@@ -135,10 +138,17 @@ def _settled(corpus: Histories, ask: Ask, tell: Tell) -> tuple[_Setting, list[Tr
     if best is None or len(best.kept) < FEWEST:
         raise BadInputError(
             f"Hardly a page of {corpus.about.name} switches between change and no change in "
-            f"{ask.least_switching:.0%} of its steps; ask for a lower --switching, another --step or "
-            "--changes any."
+            f"{ask.least_switching:.0%} of its steps; {_remedy(ask)}."
         )
     return best, tried
+
+
+def _remedy(ask: Ask) -> str:
+    """What has not been tried."""
+    lower = ["a lower --switching"] if ask.least_switching > 0.0 else []
+    others = ["--changes any"] if ask.changes == "significant" else []
+    ways = " or ".join([*lower, "another --step", *others])
+    return f"ask for {ways}, or give a corpus that changes more often"
 
 
 def _n_judged(ask: Ask, n_train: int) -> int:
@@ -157,8 +167,8 @@ def _trained(ask: Ask, n_steps: int) -> int:
     room = n_steps - ask.back - ask.ahead - _LEAST_TESTS
     if room < _LEAST_TRAINED:
         raise BadInputError(
-            f"There are {n_steps} steps, too few to learn from and to foretell; give a longer corpus or a "
-            "shorter --step."
+            f"There are {n_steps} steps, too few to learn from and to foretell; give a "
+            f"{'larger --steps' if n_steps >= ask.n_steps else 'longer corpus or a shorter --step'}."
         )
     return min(ask.n_train, room)
 

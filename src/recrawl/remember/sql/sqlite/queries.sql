@@ -226,12 +226,16 @@ DELETE FROM resource_tag
 WHERE resource_id IN (SELECT value FROM json_each(:ids)) AND tag IN (SELECT value FROM json_each(:tags));
 
 -- name: settle
--- The same rule as model.settled: the nearest layer that says something wins, setting by setting.
+-- The same rule as model.settled: the nearest layer that says something wins, setting by setting, and a smallest
+-- gap that is no more than the default follows a largest one that is said nearer.
 UPDATE resource SET
     kind = s.kind,
     weight = s.weight,
-    min_gap_s = s.min_gap_s,
-    max_gap_s = max(s.min_gap_s, s.max_gap_s),
+    min_gap_s = coalesce(s.near_min_gap_s, min(s.min_gap_s, s.near_max_gap_s), s.min_gap_s),
+    max_gap_s = max(
+        coalesce(s.near_min_gap_s, min(s.min_gap_s, s.near_max_gap_s), s.min_gap_s),
+        coalesce(s.near_max_gap_s, s.max_gap_s)
+    ),
     paused = s.paused,
     allow_private = s.allow_private,
     manner = s.manner,
@@ -252,13 +256,15 @@ FROM (
         coalesce(
             own.min_gap_s,
             (SELECT min_gap_s FROM tag_layer WHERE id = r.id AND min_gap_s IS NOT NULL ORDER BY name LIMIT 1),
-            site.min_gap_s, every.min_gap_s, :min_gap_s
-        ) AS min_gap_s,
+            site.min_gap_s
+        ) AS near_min_gap_s,
+        coalesce(every.min_gap_s, :min_gap_s) AS min_gap_s,
         coalesce(
             own.max_gap_s,
             (SELECT max_gap_s FROM tag_layer WHERE id = r.id AND max_gap_s IS NOT NULL ORDER BY name LIMIT 1),
-            site.max_gap_s, every.max_gap_s, :max_gap_s
-        ) AS max_gap_s,
+            site.max_gap_s
+        ) AS near_max_gap_s,
+        coalesce(every.max_gap_s, :max_gap_s) AS max_gap_s,
         coalesce(
             own.paused,
             (SELECT paused FROM tag_layer WHERE id = r.id AND paused IS NOT NULL ORDER BY name LIMIT 1),

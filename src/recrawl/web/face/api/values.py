@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import Path
@@ -15,6 +15,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 
 from recrawl.app.names import TAG
 from recrawl.app.offers import MOST_POLICIES
+from recrawl.app.quantity import in_utc
 from recrawl.evaluate.contenders import NAMES
 
 _SECONDS, _MINUTES, _HOURS = "s|sec|seconds?", "m|min|minutes?", "h|hours?"
@@ -88,9 +89,7 @@ def _number(said: object) -> object:
 
 def instant(moment: datetime | None, otherwise: float) -> float:
     """In seconds; UTC where no zone was said."""
-    if moment is None:
-        return otherwise
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    return otherwise if moment is None else in_utc(moment)
 
 
 numeric = BeforeValidator(_number)  # last of all: what stands after it would not be described
