@@ -10,6 +10,7 @@ from recrawl.live.clock import FastClock
 from recrawl.observe.pacing import Pacer, retry_after_s
 
 NOW = 1_700_000_000.0
+N_MANY = 12_000  # hosts
 DAY_S = 86_400.0
 
 
@@ -124,3 +125,33 @@ def test_a_cancelled_turn_still_counts_and_frees_the_host() -> None:
 
     (gap,) = asyncio.run(run())
     assert gap > 4.0
+
+
+def test_however_many_hosts_are_asked_at_once_each_new_one_looks_through_few_gates() -> None:
+    """Counted in readings of the clock, which every look through them begins with."""
+
+    class Counting:
+        speed = 1.0
+        at = NOW
+        n_read = 0
+
+        def now(self) -> float:
+            self.n_read += 1
+            return self.at
+
+        async def sleep(self, seconds: float) -> None:
+            self.at += seconds
+
+    async def run() -> None:
+        for i in range(N_MANY):
+            async with pacer.turn(f"h{i}@{clock.at}", delay_s=None, patience_s=0.0, queue_s=1.0):
+                pass
+
+    clock = Counting()
+    pacer = Pacer(clock=clock, min_delay_s=1.0)
+    asyncio.run(run())
+    n_turns = clock.n_read
+    clock.at += 301.0
+    asyncio.run(run())  # with other hosts; those that were asked long ago are let go
+    assert n_turns <= 3 * N_MANY + 10
+    assert len(pacer._gates) < 2 * N_MANY

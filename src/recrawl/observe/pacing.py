@@ -54,6 +54,7 @@ class Pacer:
         self.clock = clock
         self.min_delay_s = min_delay_s
         self._gates: dict[str, _Gate] = {}
+        self._n_many = _MANY_HOSTS
 
     def turn(self, host: str, *, delay_s: float | None, patience_s: float, queue_s: float) -> _Waiting:
         """Wait for one's turn: `delay_s` (None: what was last said) or the own delay after the last.
@@ -71,8 +72,11 @@ class Pacer:
         return max(gate.ended_at + max(self.min_delay_s, gate.delay_s), gate.held_until_at)
 
     def _gate(self, host: str) -> _Gate:
-        if len(self._gates) >= _MANY_HOSTS and host not in self._gates:
+        if len(self._gates) >= self._n_many and host not in self._gates:
             self._forget_idle()
+            # Not again before there are twice as many: where most were just asked, every new one would look
+            # through all of them.
+            self._n_many = max(_MANY_HOSTS, 2 * len(self._gates))
         return self._gates.setdefault(host, _Gate())
 
     def _forget_idle(self) -> None:
