@@ -129,9 +129,12 @@ class MemoryStore(
 
     def replan(self, plans: Plans) -> None:
         plans = plans.pick((plans.id >= 1) & (plans.id <= self._columns.n))
-        present = self._columns.real["since_at"][plans.id - 1]
-        stands = (self._columns.rule[plans.id - 1] == ASKED) & (plans.rule != ASKED)
-        plans = plans.pick((np.isnan(plans.since_at) | (plans.since_at == present)) & ~stands)
+        rows = plans.id - 1
+        # visited since, in vain too: a retry backs off
+        unvisited = plans.since_at == self._columns.real["since_at"][rows]
+        unvisited &= self._columns.count["n_failures"][rows] == 0
+        stands = (self._columns.rule[rows] == ASKED) & (plans.rule != ASKED)
+        plans = plans.pick((np.isnan(plans.since_at) | unvisited) & ~stands)
         self._columns.set_plans(plans)
         active = np.flatnonzero(self._columns.active[plans.id - 1])
         touched: dict[Host, None] = {}

@@ -485,8 +485,8 @@ ORDER BY at DESC LIMIT :limit;
 UPDATE resource SET
     due_at = ?1, gap_s = ?2, plan_gap_s = ?2, p_changed = ?3, per_day = ?4, bound = ?5,
     price = ?6, rule = ?7, planned_at = ?8
--- unless another worker has visited it since the plan was made
-WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10)
+-- unless another worker has visited it since the plan was made, in vain too: a retry backs off
+WHERE id = ?9 AND (?10 IS NULL OR (since_at = ?10 AND n_failures = 0))
     AND (rule <> 'asked' OR ?7 = 'asked');  -- what a person asked for stands
 
 -- name: visits
