@@ -260,6 +260,7 @@ class Agreement(RuleBasedStateMachine):
     @invariant()
     def they_agree_on_what_is_next(self) -> None:
         self.both(lambda store: store.ready_at(self.now))
+        self.both(lambda store: store.ready_at(self.now, due_by=self.now))
         self.both(lambda store: sorted(store.counts(self.now).items()))
 
     @rule(limit=st.none() | st.integers(0, 4), after=st.integers(0, 9), tag=st.none() | st.sampled_from(TAGS))

@@ -127,7 +127,11 @@ class Store(Listing, Stream, Protocol):
         after their last visit, or `rest_s` where there was none."""
 
     def gate_at(self, host: str) -> float: ...  # when its gate opens; -inf: it never had one
-    def ready_at(self, now: float) -> float: ...  # when `claim` will next have something; inf: never
+    def ready_at(self, now: float, *, due_by: float = inf) -> float:
+        """When `claim` will next have something; inf: never. Of hosts alone that have something due by
+        `due_by`, where that is said."""
+
+    def held(self, leases: Sequence[Lease]) -> list[bool]: ...  # not those completed, released, taken over
     def batch(self) -> tuple[Batch, Floats]: ...  # all that are not paused, with their memory rows
     def told_of(self, visits: Sequence[Visit]) -> tuple[Batch, Floats]: ...  # a batch of whom these told of
     def replan(self, plans: Plans) -> None:

@@ -40,9 +40,13 @@ class Host:
         self.in_line = False
         return self.token
 
+    def holds(self, token: int) -> bool:
+        """Whether this lease is the present one; it may well have run out."""
+        return self.token == token and self.lease_until_at > -inf
+
     def free_from(self, token: int, gate_at: float) -> bool:
         """Only the present lease ends; released or completed, it is no longer there. `place` must follow."""
-        if self.token != token or self.lease_until_at == -inf:
+        if not self.holds(token):
             return False
         self.lease_until_at = -inf
         self.gate_at = max(self.gate_at, gate_at)
@@ -109,6 +113,12 @@ class Line:
                 break
             heappop(self._waiting)
         return max(now, min(self._head_at(now), self._waiting[0][0] if self._waiting else inf))
+
+    def ready_by(self, now: float, due_by: float) -> float:
+        """Of hosts that have something due by then."""
+        turns = ((host, self._first(host)) for host in self.hosts.values())
+        ready = (host.ready_at for host, first in turns if first is not None and first[0] <= due_by)
+        return max(now, min(ready, default=inf))
 
     def _first(self, host: Host) -> tuple[float, int] | None:
         turns = host.turns

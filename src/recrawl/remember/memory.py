@@ -121,8 +121,11 @@ class MemoryStore(
         self._bag(new)
         return accepted
 
-    def ready_at(self, now: float) -> float:
-        return self._line.ready_at(now)
+    def ready_at(self, now: float, *, due_by: float = inf) -> float:
+        return self._line.ready_at(now) if due_by == inf else self._line.ready_by(now, due_by)
+
+    def held(self, leases: Sequence[Lease]) -> list[bool]:
+        return [self._line.hosts[lease.resource.host_id].holds(lease.token) for lease in leases]
 
     def batch(self) -> tuple[Batch, Floats]:
         return self._columns.batch()

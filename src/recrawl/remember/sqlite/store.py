@@ -116,9 +116,15 @@ class SqliteStore(
             )
         return accepted
 
-    def ready_at(self, now: float) -> float:
-        earliest: float | None = self._db.rows("ready_at")[0][0]
+    def ready_at(self, now: float, *, due_by: float = inf) -> float:
+        query, values = ("ready_at", {}) if due_by == inf else ("ready_by", {"due_by": due_by})
+        earliest: float | None = self._db.rows(query, values)[0][0]
         return inf if earliest is None else max(now, earliest)
+
+    def held(self, leases: Sequence[Lease]) -> list[bool]:
+        ids = json_ids({lease.resource.host_id for lease in leases})
+        present = dict(self._db.tuples("present_leases", {"ids": ids}))
+        return [present.get(lease.resource.host_id) == lease.token for lease in leases]
 
     def batch(self) -> tuple[Batch, Floats]:
         batch, memory = rows.batch_of(self._db.tuples("batch"))

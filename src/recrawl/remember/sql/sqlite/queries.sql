@@ -370,6 +370,13 @@ SELECT min(ready_at) FROM (
     SELECT min(ready_at) FROM host WHERE in_line = 1
 );
 
+-- name: ready_by
+SELECT min(ready_at) FROM host WHERE due_at <= :due_by;
+
+-- name: present_leases
+SELECT id, token FROM host
+WHERE id IN (SELECT value FROM json_each(:ids)) AND lease_until_at > -9e999;
+
 -- name: recorded
 SELECT 1 FROM visit WHERE fetch_id = :fetch_id;
 
