@@ -25,10 +25,11 @@ from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import Adoption, Batch, Completion, Lease, Plan, Plans, Standing, Visit
+from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 from recrawl.purse import Purse
 from recrawl.sighted import Sighted, Study, at_once
 from recrawl.tariff import Tariff
-from recrawl.terms import Terms, noted_terms
+from recrawl.terms import BACK_S, Terms, noted_terms
 
 STALE_S = 60.0  # settings that change often do not make the price be found at every turn
 
@@ -77,6 +78,7 @@ class Loop:
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
         self._kinship = Kinship(store, predictor, train_every_s)
         self._lore = Lore(store, predictor)
+        self._latest_at = -inf  # that it was asked about
 
     @property
     def per_day(self) -> float | None:
@@ -152,8 +154,10 @@ class Loop:
     def must_reprice(self, now: float) -> bool:
         """Whether the price is old, or what it was found for has changed since; or whether this worker does
         not know yet what visits have told of each other's resources, or what it has just learned."""
-        terms = self.tariff.terms
+        terms, self._latest_at = self.tariff.terms, max(self._latest_at, now)
         if terms is None or self._lore.behind or self._sighted.ready or now >= self.reprice_at:
+            return True
+        if now < max(self._latest_at, terms.priced_at) - BACK_S:  # the clock was set back
             return True
         rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
         return rested and self.store.note("said") != terms.said
@@ -247,6 +251,11 @@ class Loop:
 
     def reprice(self, now: float) -> Terms:
         """Find the price that the budget can pay, and plan every resource anew at it."""
+        noted = noted_terms(self.store)
+        if now < max(self._latest_at, noted.priced_at if noted else -inf) - BACK_S:
+            # else nothing would be visited until the time comes round that this clock showed, or another's
+            self.store.set_back(now, lease_s=self.lease_s, rest_s=MAX_CRAWL_DELAY_S)
+        self._latest_at = now
         said = self.store.note("said")
         batch, memory = self.store.batch()
         self._memories.recall(batch.id, memory)

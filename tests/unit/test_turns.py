@@ -21,6 +21,7 @@ from recrawl.live.virtual import VirtualClock
 from recrawl.live.worker import Worker
 from recrawl.loop import Loop
 from recrawl.model import GLOBAL, Fetch, NewResource, Outcome, Request, Settings
+from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.policies.uniform import Uniform
 from recrawl.urls import host_key
@@ -61,7 +62,7 @@ def loop_of(*urls: str, settings: Settings | None = None) -> Loop:
     return Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=None)
 
 
-def runner_of(loop: Loop, fetcher: Asked, *, look_again_s: float = 2.0) -> Runner:
+def runner_of(loop: Loop, fetcher: Asked, *, look_again_s: float = 2.0, concurrency: int = 64) -> Runner:
     return Runner(
         loop=loop,
         fetcher=fetcher,
@@ -72,6 +73,7 @@ def runner_of(loop: Loop, fetcher: Asked, *, look_again_s: float = 2.0) -> Runne
         min_delay_s=5.0,
         worker=Worker(threads=False),
         look_again_s=look_again_s,
+        concurrency=concurrency,
     )
 
 
@@ -111,13 +113,16 @@ def test_a_run_says_what_is_left_of_what_was_due_and_why(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("back_s", [30.0, HOUR_S, 300 * HOUR_S])
 def test_a_round_goes_on_where_the_clock_is_set_back_during_a_fetch(back_s: float) -> None:
-    clock, loop = VirtualClock(START_AT), loop_of("http://a/0", "http://a/1", "http://b/0")
+    """What waits for a gate of before waits for as long as a host may want its rest, and no longer."""
+    clock = VirtualClock(START_AT)
+    loop = loop_of("http://a/0", "http://a/1", "http://b/0", "http://b/1", "http://b/2")
 
     def set_back(request: Request) -> None:
-        if request.url == "http://a/0":
+        if request.url == "http://b/0":  # while the other waits for its host's gate
             clock._now -= back_s
 
-    turns = {"a": [(START_AT, 1), (START_AT, 2)], "b": [(START_AT, 3)]}
-    runner = runner_of(loop, Asked(clock, set_back), look_again_s=inf)
+    turns = {"a": [(START_AT, 1), (START_AT, 2)], "b": [(START_AT, 3), (START_AT, 4), (START_AT, 5)]}
+    runner = runner_of(loop, Asked(clock, set_back), look_again_s=inf, concurrency=1)
     clock.run(runner.run(turns=Round(loop, turns, START_AT, inf)))
-    assert loop.store.counts(START_AT)["visits"] == 3
+    assert loop.store.counts(START_AT)["visits"] == 5
+    assert clock.now() <= START_AT + (30.0 if back_s == 30.0 else 30.0 + MAX_CRAWL_DELAY_S - back_s)

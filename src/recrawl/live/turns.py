@@ -11,6 +11,7 @@ from typing import Protocol
 from recrawl.errors import StoreError
 from recrawl.loop import Loop
 from recrawl.model import Lease
+from recrawl.terms import BACK_S
 
 N_TRIES = 50  # at a host that another process has
 TRY_AGAIN_S = 0.2
@@ -73,6 +74,7 @@ class Round:
     )  # heap of (due_at, id, host)
     _hosts: dict[str, _Host] = field(init=False)
     _out: dict[str, Lease] = field(default_factory=dict, init=False)
+    _latest_at: float = field(default=-inf, init=False)  # that it was asked about
 
     def __post_init__(self) -> None:
         self._hosts = {name: _Host(name, list(reversed(left))) for name, left in self.turns.items() if left}
@@ -82,6 +84,11 @@ class Round:
     def due(self, now: float, limit: int) -> list[Lease]:
         if self.loop.must_reprice(now):
             self.loop.reprice(now)
+        if now < self._latest_at - BACK_S:  # the clock was set back: gates that were far ahead are not now
+            self._waiting = [(self.loop.store.gate_at(name), name) for _, name in self._waiting]
+            heapify(self._waiting)
+            self._latest_at = now
+        self._latest_at = max(self._latest_at, now)
         self._come_back()
         if now >= self.end_at:
             return []

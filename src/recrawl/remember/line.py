@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import inf
 
+from recrawl.model import DAY_S
+
 _SLACK = 64  # outdated entries that are not worth clearing away
 
 
@@ -51,6 +53,12 @@ class Host:
         self.lease_until_at = -inf
         self.gate_at = max(self.gate_at, gate_at)
         return True
+
+    def set_back(self, now: float, lease_s: float, rest_s: float) -> None:
+        """No gate nor lease lies further ahead than it can. `place` must follow."""
+        longest_s = DAY_S if self.n_failures else max(self.rest_s or 0.0, rest_s)
+        self.gate_at = min(self.gate_at, now + longest_s)
+        self.lease_until_at = min(self.lease_until_at, now + lease_s)
 
 
 class Line:

@@ -107,6 +107,20 @@ class MemoryStore(
             host.n_failures = n_host_failures
             self._line.place([host])
 
+    def set_back(self, now: float, *, lease_s: float, rest_s: float) -> int:
+        for host in self._watched.hosts.values():
+            host.set_back(now, lease_s, rest_s)
+        moved, n = frozenset(self._columns.set_back(now)), 0
+        for resource_id, record in self._watched.records.items():
+            stands = record.standing
+            if resource_id in moved or stands.last_at > now:
+                since_at, last_at = (min(at, now) for at in (stands.since_at, stands.last_at))  # NaN stays
+                record.standing = replace(stands, since_at=since_at, last_at=last_at)
+                self._queue(record)
+                n += 1
+        self._line.place(self._line.hosts.values())
+        return n
+
     def gate_at(self, host: str) -> float:
         return self._watched.hosts[host].gate_at if host in self._watched.hosts else -inf
 

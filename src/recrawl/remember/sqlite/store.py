@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import inf
 
-from recrawl.model import Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
+from recrawl.model import DAY_S, Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.adopting import SqliteAdopting
 from recrawl.remember.sqlite.bags import SqliteBags
@@ -98,6 +98,14 @@ class SqliteStore(
     def abandon(self, by: Sequence[str], *, now: float, rest_s: float) -> int:
         with self._db.writing():
             return self._db.run("abandon", {"by": json.dumps(list(by)), "now": now, "rest_s": rest_s})
+
+    def set_back(self, now: float, *, lease_s: float, rest_s: float) -> int:
+        rests = {"lease_s": lease_s, "rest_s": rest_s, "longest_s": DAY_S}
+        with self._db.writing():
+            self._db.run("set_back_hosts", {"now": now, **rests})
+            host_ids = self._db.column("set_back_resources", {"now": now})
+            self._take_turns(set(host_ids))
+        return len(host_ids)
 
     def gate_at(self, host: str) -> float:
         row = self._db.row("gate_at", {"name": host})

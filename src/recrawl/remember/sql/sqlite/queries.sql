@@ -360,6 +360,26 @@ UPDATE host SET
     token = token + 1, lease_until_at = -9e999, gate_at = max(gate_at, :now + coalesce(rest_s, :rest_s))
 WHERE lease_until_at > :now AND lease_by IN (SELECT value FROM json_each(:by));
 
+-- name: set_back_hosts
+UPDATE host SET
+    gate_at = min(gate_at, :now + iif(n_failures > 0, :longest_s, max(coalesce(rest_s, 0.0), :rest_s))),
+    lease_until_at = min(lease_until_at, :now + :lease_s)
+WHERE gate_at > :now OR lease_until_at > :now + :lease_s;
+
+-- name: set_back_resources
+-- What is due for ever after stays so.
+UPDATE resource SET
+    since_at = iif(since_at > :now, :now, since_at),
+    last_at = iif(last_at > :now, :now, last_at),
+    due_at = iif(
+        due_at < 9e999 AND due_at > :now + iif(rule = 'asked', 0.0, coalesce(plan_gap_s, 0.0)),
+        :now + iif(rule = 'asked', 0.0, coalesce(plan_gap_s, 0.0)),
+        due_at
+    )
+WHERE since_at > :now OR last_at > :now
+    OR (due_at < 9e999 AND due_at > :now + iif(rule = 'asked', 0.0, coalesce(plan_gap_s, 0.0)))
+RETURNING host_id;
+
 -- name: gate_at
 SELECT gate_at FROM host WHERE name = :name;
 
