@@ -122,20 +122,25 @@ class Loop:
             return []
         leases = self.store.claim(now=now, limit=n_granted, lease_s=self.lease_s, by=self.by)
         with suppress(StoreError):  # else nobody would hold the leases; the allowance loses a little
-            self.purse.charge(len(leases) - n_granted, now)
+            self.purse.settle_draw(leases, n_granted, now)
         return leases
 
     def claim(self, resource_id: int, now: float) -> Lease | None:
         """Claim this one although it is not due; None while its host must be left alone."""
         leases = self.store.claim(now=now, limit=1, lease_s=self.lease_s, only=resource_id, by=self.by)
         with suppress(StoreError):
-            self.charge(len(leases), now)
+            self.purse.take(leases, now)
         return leases[0] if leases else None
 
     def release(self, leases: Sequence[Lease], now: float, gate_at: float) -> None:
         """Give back what was claimed and will not be visited; the hosts are left alone until `gate_at`."""
         self.store.release(leases, gate_at)
-        self.charge(-len(leases), now)
+        self.purse.give_back(leases, now)
+
+    def lose(self, leases: Sequence[Lease], gate_at: float) -> None:
+        """Visits that were made, and cannot be recorded."""
+        self.store.release(leases, gate_at)
+        self.purse.lose(leases)
 
     def n_free(self, now: float) -> float:
         """How many visits the allowance has left at this moment."""

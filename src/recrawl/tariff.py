@@ -45,7 +45,8 @@ class Tariff:
 
     def note(self, findings: Sequence[Finding], now: float) -> None:
         """What these visits weighed, and how long they kept their hosts."""
-        self._purse.charge_bytes(sum(finding.visit.n_bytes for finding in findings), now)
+        n_bytes = sum(finding.visit.n_bytes for finding in findings)
+        self._purse.weigh([finding.lease for finding in findings], n_bytes, now)
         keep_busy(self._busy_s, findings)
 
     def settle(self, batch: Batch, forecasts: Forecasts, now: float, said: str | None) -> Plans:

@@ -249,6 +249,20 @@ def test_a_pricing_notices_that_another_s_clock_was_ahead() -> None:
     assert loop.store.standing(1)[0].since_at == NOW + 3_600.0
 
 
+def test_a_visit_that_seems_to_come_before_the_last_one_teaches_nothing() -> None:
+    """It was in the air while the clock was set back."""
+    loop = loop_with(3)
+    visit(loop, NOW + 5_000.0)
+    visit(loop, NOW + 90_000.0)
+    memory = loop.store.standing(1)[0].memory
+    lease = loop.claim(1, NOW + 90_001.0)
+    assert lease is not None
+    (done,) = loop.absorb([found(lease, NOW + 10.0, Changed.YES)], NOW + 10.0)
+    standing, _ = loop.store.standing(1)
+    assert (done.accepted, standing.since_at, standing.memory) == (True, NOW + 10.0, memory)
+    assert not any((page.at == NOW + 10.0).any() for page in loop.store.told())
+
+
 def test_clocks_that_differ_a_little_set_nothing_back() -> None:
     loop = loop_with(3)
     assert visit(loop, NOW + 30.0).accepted

@@ -532,7 +532,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1
-    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.at, v.id LIMIT :limit;
 
 -- name: last_visit
@@ -552,7 +552,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
-    AND v.informative = 1 AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND v.informative = 1 AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.at DESC, v.id DESC LIMIT :limit;
 
 -- name: told_since
@@ -566,7 +566,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE v.id > :after AND v.id <= :last AND v.informative = 1
-    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.id LIMIT :limit;
 
 -- name: lately
@@ -580,7 +580,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE v.resource_id = ?1 AND v.informative = 1
-    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.at DESC, v.id DESC LIMIT ?2;
 
 -- name: looked
