@@ -19,12 +19,12 @@ import numpy as np
 
 from recrawl.contracts import Policy, Predictor, Store
 from recrawl.errors import StoreError
-from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
+from recrawl.finding import Chain, Finding, batch_of, retry, seen, stepped
 from recrawl.grounds import Grounds
 from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
-from recrawl.model import Adoption, Batch, Completion, Lease, Plan, Plans, Standing, Visit
+from recrawl.model import Adoption, Batch, Lease, Plan, Plans, Standing, Visit
 from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 from recrawl.purse import Purse
 from recrawl.sighted import Sighted, Study, at_once
@@ -157,12 +157,13 @@ class Loop:
         return -inf if terms is None else terms.priced_at + self.reprice_every_s
 
     def must_reprice(self, now: float) -> bool:
-        """Whether the price is old, or what it was found for has changed since; or whether this worker does
-        not know yet what visits have told of each other's resources, or what it has just learned."""
+        """Whether the price is old, what it was found for has changed since, or the clock was set back; or
+        whether this worker does not know yet what visits told of each other's resources, or has just learned.
+        """
         terms, self._latest_at = self.tariff.terms, max(self._latest_at, now)
         if terms is None or self._lore.behind or self._sighted.ready or now >= self.reprice_at:
             return True
-        if now < max(self._latest_at, terms.priced_at) - BACK_S:  # the clock was set back
+        if now < max(self._latest_at, terms.priced_at) - BACK_S:
             return True
         rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
         return rested and self.store.note("said") != terms.said
@@ -192,28 +193,8 @@ class Loop:
         ids = np.array([finding.visit.resource_id for finding in findings], dtype=np.int64)
         memory = self._memories.rows(ids)
         done = [
-            Completion(
-                lease=finding.lease,
-                visit=finding.visit,
-                standing=replace(
-                    standing,
-                    # a retry is no gap of the policy's: the present gap stays what it was
-                    gap_s=plan.gap_s if finding.visit.informative else standing.gap_s,
-                    due_at=plan.due_at,
-                    memory=memory[i],
-                ),
-                plan=plan,
-                gate_at=gate_after(finding),
-                n_host_failures=n_host_failures(finding),
-                versions=finding.versions,
-                tells=finding.tells,
-                sight=finding.sight,
-                hunch=finding.hunch,
-                model=finding.model,
-                links=finding.links,
-                bags=() if finding.bag is None else (finding.bag,),
-            )
-            for i, (finding, standing, plan) in enumerate(zip(findings, standings, plans, strict=True))
+            finding.completion(replace(standing, memory=row), plan)
+            for finding, standing, plan, row in zip(findings, standings, plans, memory, strict=True)
         ]
         accepted = self.store.complete(done, files)
         self._lore.learned(told)

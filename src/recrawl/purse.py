@@ -1,8 +1,8 @@
 """What all processes on one store together may still spend, of visits and of bytes. The store notes it.
 
-What a visit weighs is known after it. So as much as a visit usually weighs is spent when it is claimed, and what it
-weighed more or less when it has come down: else all that is in the air would be granted the same bytes. What a
-process that dies has spent on visits that it never made accrues again, as if they had been made.
+What a visit weighs is known after it. So as much as a visit usually weighs is spent when it is claimed, and
+what it weighed more or less when it has come down: else all that is in the air would be granted the same
+bytes. What a process that dies has spent on visits that it never made accrues again, as if it had made them.
 """
 
 from __future__ import annotations
