@@ -96,11 +96,7 @@ class Gaps(_Section):
     min_gap: Seconds = Field(HOUR_S, description="Never look again sooner than this.")
     max_gap: Seconds = Field(180 * DAY_S, description="Always look again by then.")
     weight: float = Field(
-        1.0,
-        ge=LEAST_WEIGHT,
-        le=MOST_WEIGHT,
-        allow_inf_nan=False,
-        description="How much a resource counts beside others.",
+        1.0, ge=LEAST_WEIGHT, le=MOST_WEIGHT, description="How much a resource counts beside others."
     )
 
     @model_validator(mode="after")
