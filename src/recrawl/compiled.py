@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from recrawl.errors import BadInputError
+from recrawl.model import Floats
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -44,6 +45,22 @@ def quick(function: F) -> F:
     the same results: no numba is needed, nor waited for."""
     _quick.append(function)
     return function
+
+
+@quick
+def wide(value: float) -> float:
+    """A number out of an array of narrow ones, in full width. What it is added to or compared with would else
+    be made as narrow by NumPy, but not by a compiler; to which `float` of a narrow number is a narrow one."""
+    return float(value) + 0.0
+
+
+@quick
+def total(values: Floats) -> float:
+    """From the first to the last: NumPy adds up in another order than a compiler does."""
+    added = 0.0
+    for value in values:
+        added += value
+    return added
 
 
 def hurried(function: F) -> F:

@@ -16,6 +16,7 @@ from recrawl.model import (
     Batch,
     Changed,
     Changes,
+    Completion,
     Hunch,
     Lease,
     Noise,
@@ -62,6 +63,25 @@ class Finding:
         if self.hunch is not None:
             return self.hunch.per_day, self.hunch.gap_s
         return self.lease.standing.hunch_per_day, self.lease.standing.hunch_gap_s
+
+    def completion(self, standing: Standing, plan: Plan) -> Completion:
+        # a retry is no gap of the policy's: the present gap stays what it was
+        gap_s = plan.gap_s if self.visit.informative else standing.gap_s
+        return Completion(
+            lease=self.lease,
+            visit=self.visit,
+            standing=replace(standing, gap_s=gap_s, due_at=plan.due_at),
+            plan=plan,
+            gate_at=gate_after(self),
+            n_host_failures=n_host_failures(self),
+            versions=self.versions,
+            tells=self.tells,
+            sight=self.sight,
+            hunch=self.hunch,
+            model=self.model,
+            links=self.links,
+            bags=() if self.bag is None else (self.bag,),
+        )
 
 
 def seen(findings: Sequence[Finding]) -> Seen:

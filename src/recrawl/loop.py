@@ -19,16 +19,17 @@ import numpy as np
 
 from recrawl.contracts import Policy, Predictor, Store
 from recrawl.errors import StoreError
-from recrawl.finding import Chain, Finding, batch_of, gate_after, n_host_failures, retry, seen, stepped
+from recrawl.finding import Chain, Finding, batch_of, retry, seen, stepped
 from recrawl.grounds import Grounds
 from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
-from recrawl.model import Adoption, Batch, Completion, Lease, Plan, Plans, Standing, Visit
+from recrawl.model import Adoption, Batch, Lease, Plan, Plans, Standing, Visit
+from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 from recrawl.purse import Purse
 from recrawl.sighted import Sighted, Study, at_once
 from recrawl.tariff import Tariff
-from recrawl.terms import Terms, noted_terms
+from recrawl.terms import BACK_S, Terms, noted_terms
 
 STALE_S = 60.0  # settings that change often do not make the price be found at every turn
 
@@ -77,6 +78,7 @@ class Loop:
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
         self._kinship = Kinship(store, predictor, train_every_s)
         self._lore = Lore(store, predictor)
+        self._latest_at = -inf  # that it was asked about
 
     @property
     def per_day(self) -> float | None:
@@ -120,20 +122,25 @@ class Loop:
             return []
         leases = self.store.claim(now=now, limit=n_granted, lease_s=self.lease_s, by=self.by)
         with suppress(StoreError):  # else nobody would hold the leases; the allowance loses a little
-            self.purse.charge(len(leases) - n_granted, now)
+            self.purse.settle_draw(leases, n_granted, now)
         return leases
 
     def claim(self, resource_id: int, now: float) -> Lease | None:
         """Claim this one although it is not due; None while its host must be left alone."""
         leases = self.store.claim(now=now, limit=1, lease_s=self.lease_s, only=resource_id, by=self.by)
         with suppress(StoreError):
-            self.charge(len(leases), now)
+            self.purse.take(leases, now)
         return leases[0] if leases else None
 
     def release(self, leases: Sequence[Lease], now: float, gate_at: float) -> None:
         """Give back what was claimed and will not be visited; the hosts are left alone until `gate_at`."""
         self.store.release(leases, gate_at)
-        self.charge(-len(leases), now)
+        self.purse.give_back(leases, now)
+
+    def lose(self, leases: Sequence[Lease], gate_at: float) -> None:
+        """Visits that were made, and cannot be recorded."""
+        self.store.release(leases, gate_at)
+        self.purse.lose(leases)
 
     def n_free(self, now: float) -> float:
         """How many visits the allowance has left at this moment."""
@@ -150,10 +157,13 @@ class Loop:
         return -inf if terms is None else terms.priced_at + self.reprice_every_s
 
     def must_reprice(self, now: float) -> bool:
-        """Whether the price is old, or what it was found for has changed since; or whether this worker does
-        not know yet what visits have told of each other's resources, or what it has just learned."""
-        terms = self.tariff.terms
+        """Whether the price is old, what it was found for has changed since, or the clock was set back; or
+        whether this worker does not know yet what visits told of each other's resources, or has just learned.
+        """
+        terms, self._latest_at = self.tariff.terms, max(self._latest_at, now)
         if terms is None or self._lore.behind or self._sighted.ready or now >= self.reprice_at:
+            return True
+        if now < max(self._latest_at, terms.priced_at) - BACK_S:
             return True
         rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
         return rested and self.store.note("said") != terms.said
@@ -183,28 +193,8 @@ class Loop:
         ids = np.array([finding.visit.resource_id for finding in findings], dtype=np.int64)
         memory = self._memories.rows(ids)
         done = [
-            Completion(
-                lease=finding.lease,
-                visit=finding.visit,
-                standing=replace(
-                    standing,
-                    # a retry is no gap of the policy's: the present gap stays what it was
-                    gap_s=plan.gap_s if finding.visit.informative else standing.gap_s,
-                    due_at=plan.due_at,
-                    memory=memory[i],
-                ),
-                plan=plan,
-                gate_at=gate_after(finding),
-                n_host_failures=n_host_failures(finding),
-                versions=finding.versions,
-                tells=finding.tells,
-                sight=finding.sight,
-                hunch=finding.hunch,
-                model=finding.model,
-                links=finding.links,
-                bags=() if finding.bag is None else (finding.bag,),
-            )
-            for i, (finding, standing, plan) in enumerate(zip(findings, standings, plans, strict=True))
+            finding.completion(replace(standing, memory=row), plan)
+            for finding, standing, plan, row in zip(findings, standings, plans, memory, strict=True)
         ]
         accepted = self.store.complete(done, files)
         self._lore.learned(told)
@@ -247,6 +237,11 @@ class Loop:
 
     def reprice(self, now: float) -> Terms:
         """Find the price that the budget can pay, and plan every resource anew at it."""
+        noted = noted_terms(self.store)
+        if now < max(self._latest_at, noted.priced_at if noted else -inf) - BACK_S:
+            # else nothing would be visited until the time comes round that this clock showed, or another's
+            self.store.set_back(now, lease_s=self.lease_s, rest_s=MAX_CRAWL_DELAY_S)
+        self._latest_at = now
         said = self.store.note("said")
         batch, memory = self.store.batch()
         self._memories.recall(batch.id, memory)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import nan
+from math import inf, nan
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from recrawl.model import DAY_S, Batch, Bools, Floats, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
 from recrawl.purse import Purse
 from recrawl.schedule.relooks import Relooks
-from recrawl.terms import Terms
+from recrawl.terms import BACK_S, Terms
 
 
 class Tariff:
@@ -38,13 +38,15 @@ class Tariff:
             purse.per_day,
             purse.bytes_per_day,
         ):
-            # a clock that ran fast may have left a moment still to come
-            self.terms = replace(terms, priced_at=min(terms.priced_at, now))
+            # a clock that was ahead and was set back left a moment still to come: who knows how old that is
+            old = terms.priced_at > now + BACK_S
+            self.terms = replace(terms, priced_at=-inf if old else min(terms.priced_at, now))
             self.price, purse.mean_bytes = terms.price, terms.mean_bytes
 
     def note(self, findings: Sequence[Finding], now: float) -> None:
         """What these visits weighed, and how long they kept their hosts."""
-        self._purse.charge_bytes(sum(finding.visit.n_bytes for finding in findings), now)
+        n_bytes = sum(finding.visit.n_bytes for finding in findings)
+        self._purse.weigh([finding.lease for finding in findings], n_bytes, now)
         keep_busy(self._busy_s, findings)
 
     def settle(self, batch: Batch, forecasts: Forecasts, now: float, said: str | None) -> Plans:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 
 from recrawl.contracts import Store
 
+BACK_S = 60.0  # clocks are corrected by less all the time, and differ by less: they were not set back
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:

@@ -144,6 +144,11 @@ class Agreement(RuleBasedStateMachine):
         chosen = self.leases[-1 - which :][:1]
         self.both(lambda store: store.release(chosen, self.now + which - 2.0))
 
+    @rule(back_s=st.sampled_from([0.0, 5.0, 40.0, 1e5]))
+    def set_back(self, back_s: float) -> None:
+        at = self.now - back_s  # for a moment
+        self.both(lambda store: store.set_back(at, lease_s=40.0, rest_s=7.0))
+
     @rule(host=st.sampled_from([*HOSTS, "d.example"]))
     def hold(self, host: str) -> None:
         hold = self.both(lambda store: store.hold(host, now=self.now, lease_s=50.0))
@@ -260,6 +265,7 @@ class Agreement(RuleBasedStateMachine):
     @invariant()
     def they_agree_on_what_is_next(self) -> None:
         self.both(lambda store: store.ready_at(self.now))
+        self.both(lambda store: store.ready_at(self.now, due_by=self.now))
         self.both(lambda store: sorted(store.counts(self.now).items()))
 
     @rule(limit=st.none() | st.integers(0, 4), after=st.integers(0, 9), tag=st.none() | st.sampled_from(TAGS))

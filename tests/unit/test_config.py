@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import re
+from math import inf, nan
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from recrawl.app import config
 from recrawl.app.quantity import away, budget, instant, iso, seconds, stamp, visits_per_day, written
+from recrawl.app.settings import settings
 from recrawl.errors import BadInputError, BadSettingError
+from recrawl.web.face.api.values import Weight
 
 
 @pytest.fixture(autouse=True)
@@ -43,6 +48,9 @@ def test_the_file_wins_over_the_defaults_and_the_environment_over_the_file(
         ("[fetching]\nconcurrency = true\n", "fetching.concurrency: true and false"),
         ("[gaps]\nweight = true\n", "gaps.weight: true and false"),
         ("[gaps]\nweight = inf\n", "gaps.weight"),
+        ("[gaps]\nweight = nan\n", "gaps.weight"),
+        ("[gaps]\nweight = 1e308\n", "gaps.weight"),
+        ("[gaps]\nweight = 5e-324\n", "gaps.weight"),
         ("[gaps]\nmin_gap = inf\n", "gaps.min_gap"),
         ('[gaps]\nmin_gap = "2d"\nmax_gap = "1d"\n', "min_gap .2 days. is longer than max_gap .1 day."),
         ("[fetching]\nslow_factor = nan\n", "fetching.slow_factor"),
@@ -237,3 +245,13 @@ def test_the_first_and_the_last_moment_are_moments() -> None:
     assert iso(instant("9999-12-31T23:59:59Z")) == "9999-12-31T23:59:59Z"
     assert iso(instant("9999-12-31T23:59:59+05:00")) == "9999-12-31T18:59:59Z"
     assert stamp(instant("0300")) < stamp(instant("2026"))  # as WARC files are chosen by it
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, 1e308, 5e-324, inf, nan])
+def test_a_weight_is_refused_with_what_may_be_said(weight: float) -> None:
+    with pytest.raises(BadSettingError, match=re.escape("give a number from 1e-09 to 1e+09.")):
+        settings(weight=weight)
+    with pytest.raises(ValidationError):
+        TypeAdapter(Weight).validate_python(weight)
+    assert settings(weight=1e-9).weight == TypeAdapter(Weight).validate_python(1e-9) == 1e-9
+    assert settings(weight=1e9).weight == TypeAdapter(Weight).validate_python(1e9) == 1e9

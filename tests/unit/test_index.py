@@ -9,11 +9,15 @@ import pytest
 from scipy.special import lambertw
 
 from recrawl.checks import policy as policy_checks
+from recrawl.checks.policy import sample_forecasts
 from recrawl.checks.predictor import sample_batch
-from recrawl.contracts import Goal, Policy
+from recrawl.contracts import Goal, Policy, Predictor
 from recrawl.learn.forecasts import GammaForecasts, TabulatedForecasts
 from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.model import Floats, Ints
+from recrawl.pricing import Asked, priced
+from recrawl.schedule.budget import demand_per_day, price_for
 from recrawl.schedule.goals import Capture, Fresh, FreshHarmonic, Prompt
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.proportional import _Expected as Expected
@@ -196,3 +200,24 @@ def test_a_heavier_resource_is_visited_sooner() -> None:
     batch = replace(sample_batch(2), weight=np.array([1.0, 5.0]))
     gaps = Index(Fresh()).quote(batch, known_rates(np.array([0.1, 0.1]))).gaps(DAY_S)
     assert gaps[1] < gaps[0]
+
+
+@pytest.mark.parametrize("predictor", [GammaFilter(), Rhythm()])
+@pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)
+@pytest.mark.parametrize("weights", [[1e308], [5e-324], [1e308, 5e-324, 1.0], [1e308, 1e300, 0.0]])
+def test_weights_at_the_ends_of_what_a_float_holds_have_a_price(
+    predictor: Predictor, goal: Goal, weights: list[float]
+) -> None:
+    batch = replace(sample_batch(30), weight=np.resize(weights, 30))
+    asked = Asked(
+        policy=Index(goal),
+        batch=batch,
+        forecasts=sample_forecasts(predictor, 30),
+        now=1.7e9,
+        per_day=4.0,
+    )
+    found = priced(asked)
+    assert 0.0 < found.price < np.inf
+    assert ((batch.min_gap_s <= found.gap_s) & (found.gap_s <= batch.max_gap_s)).all()
+    quote = asked.policy.quote(batch, asked.forecasts)
+    assert demand_per_day(quote, price_for(quote, 4.0)) == pytest.approx(4.0, rel=0.01)

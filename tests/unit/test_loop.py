@@ -198,7 +198,7 @@ def test_another_budget_is_priced_anew() -> None:
 
 def test_what_is_said_makes_the_price_be_found_anew_but_not_at_every_turn() -> None:
     loop = loop_with(10)
-    assert not loop.must_reprice(NOW + 100.0)
+    assert not loop.must_reprice(NOW + 1.0)
     loop.store.say(GLOBAL, Settings(weight=3.0), NOW + 1.0)
     assert not loop.must_reprice(NOW + 2.0)
     assert loop.must_reprice(NOW + 100.0)
@@ -211,6 +211,65 @@ def test_a_price_noted_in_the_future_is_found_anew_all_the_same() -> None:
     loop = loop_with(10)
     loop.reprice(NOW + 400 * DAY_S)
     assert again(loop, per_day=1000.0).reprice_at <= NOW + 1.0 + loop.reprice_every_s
+
+
+@pytest.mark.parametrize("ahead_s", [DAY_S / 24, 400 * DAY_S])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_clock_that_is_set_back_keeps_nothing_waiting(ahead_s: float, restarted: bool) -> None:
+    loop = loop_with(10)
+    for i in range(1, 11):
+        lease = loop.claim(i, NOW + ahead_s)
+        assert lease is not None
+        loop.absorb([found(lease, NOW + ahead_s)], NOW + ahead_s)
+    loop.must_reprice(NOW + ahead_s)
+    loop.reprice(NOW + ahead_s)
+    now = NOW + 10.0
+    if restarted:
+        loop = again(loop, per_day=1000.0, at=now)
+    assert not loop.due(now, 64)
+    assert loop.must_reprice(now)
+    loop.reprice(now)
+    assert not loop.must_reprice(now + 1.0)
+    batch, _ = loop.store.batch()
+    assert (batch.since_at == now).all()
+    due_at = [standing.due_at for _, standing, _ in loop.store.resources()]
+    gap_s = [standing.gap_s for _, standing, _ in loop.store.resources()]
+    assert due_at == pytest.approx([now + one for one in gap_s])
+    assert len(loop.due(max(due_at), 64)) == 10
+    assert not again(loop, per_day=1000.0, at=max(due_at)).must_reprice(now)
+
+
+def test_a_pricing_notices_that_another_s_clock_was_ahead() -> None:
+    """Its own never was, and it does not take the other's price up."""
+    loop = loop_with(3)
+    other = again(loop, per_day=1000.0, at=NOW)
+    visit(other, NOW + 400 * DAY_S)
+    other.reprice(NOW + 400 * DAY_S)
+    loop.reprice(NOW + 3_600.0)
+    assert loop.store.standing(1)[0].since_at == NOW + 3_600.0
+
+
+def test_a_visit_that_seems_to_come_before_the_last_one_teaches_nothing() -> None:
+    """It was in the air while the clock was set back."""
+    loop = loop_with(3)
+    visit(loop, NOW + 5_000.0)
+    visit(loop, NOW + 90_000.0)
+    memory = loop.store.standing(1)[0].memory
+    lease = loop.claim(1, NOW + 90_001.0)
+    assert lease is not None
+    (done,) = loop.absorb([found(lease, NOW + 10.0, Changed.YES)], NOW + 10.0)
+    standing, _ = loop.store.standing(1)
+    assert (done.accepted, standing.since_at, standing.memory) == (True, NOW + 10.0, memory)
+    assert not any((page.at == NOW + 10.0).any() for page in loop.store.told())
+
+
+def test_clocks_that_differ_a_little_set_nothing_back() -> None:
+    loop = loop_with(3)
+    assert visit(loop, NOW + 30.0).accepted
+    loop.reprice(NOW + 30.0)
+    assert not loop.must_reprice(NOW)
+    loop.reprice(NOW)
+    assert loop.store.standing(1)[0].since_at == NOW + 30.0
 
 
 def test_a_predictor_is_not_given_another_s_memory() -> None:

@@ -10,6 +10,7 @@ from recrawl.live.clock import FastClock
 from recrawl.observe.pacing import Pacer, retry_after_s
 
 NOW = 1_700_000_000.0
+N_MANY = 12_000  # hosts
 DAY_S = 86_400.0
 
 
@@ -124,3 +125,69 @@ def test_a_cancelled_turn_still_counts_and_frees_the_host() -> None:
 
     (gap,) = asyncio.run(run())
     assert gap > 4.0
+
+
+def test_however_many_hosts_are_asked_at_once_each_new_one_looks_through_few_gates() -> None:
+    """Counted in readings of the clock, which every look through them begins with."""
+
+    class Counting:
+        speed = 1.0
+        at = NOW
+        n_read = 0
+
+        def now(self) -> float:
+            self.n_read += 1
+            return self.at
+
+        async def sleep(self, seconds: float) -> None:
+            self.at += seconds
+
+    async def run() -> None:
+        for i in range(N_MANY):
+            async with pacer.turn(f"h{i}@{clock.at}", delay_s=None, patience_s=0.0, queue_s=1.0):
+                pass
+
+    clock = Counting()
+    pacer = Pacer(clock=clock, min_delay_s=1.0)
+    asyncio.run(run())
+    n_turns = clock.n_read
+    clock.at += 301.0
+    asyncio.run(run())  # with other hosts; those that were asked long ago are let go
+    assert n_turns <= 5 * N_MANY + 10
+    assert len(pacer._gates) < 2 * N_MANY
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_waiting_until_the_old_time_comes_round() -> None:
+    class Unsteady:
+        """Is set back where that is wanted, while somebody sleeps."""
+
+        speed = 1.0
+        at = NOW
+        slept_s = back_s = 0.0
+
+        def now(self) -> float:
+            return self.at
+
+        async def sleep(self, seconds: float) -> None:
+            self.slept_s += seconds
+            self.at += seconds - self.back_s
+            self.back_s = 0.0
+
+    async def waited_s(hold_s: float = 0.0) -> float:
+        clock.slept_s = 0.0
+        async with pacer.turn("a", delay_s=None, patience_s=1e9, queue_s=1.0) as turn:
+            turn.hold_s = hold_s
+        return clock.slept_s
+
+    async def run() -> None:
+        assert await waited_s() == 0.0
+        clock.at -= 1e6
+        assert await waited_s(hold_s=60.0) == pytest.approx(3.0)
+        clock.at -= 1e6
+        assert await waited_s() == pytest.approx(60.0)
+        clock.back_s = 5_000.0
+        assert await waited_s() == pytest.approx(6.0)  # at worst all of it once more
+
+    clock = Unsteady()
+    pacer = Pacer(clock=clock, min_delay_s=3.0)
+    asyncio.run(run())

@@ -29,7 +29,7 @@ from recrawl import __version__
 from recrawl.app.quantity import Budget, budget, seconds, written
 from recrawl.app.spelling import Folders, address, in_a_header, one_line, thinning
 from recrawl.errors import BadInputError, BadSettingError
-from recrawl.model.units import DAY_S, HOUR_S
+from recrawl.model import DAY_S, HOUR_S, LEAST_WEIGHT, MOST_WEIGHT
 
 FILE_NAME = "recrawl.toml"
 HOME = "RECRAWL_HOME"
@@ -96,7 +96,7 @@ class Gaps(_Section):
     min_gap: Seconds = Field(HOUR_S, description="Never look again sooner than this.")
     max_gap: Seconds = Field(180 * DAY_S, description="Always look again by then.")
     weight: float = Field(
-        1.0, gt=0, allow_inf_nan=False, description="How much a resource counts beside others."
+        1.0, ge=LEAST_WEIGHT, le=MOST_WEIGHT, description="How much a resource counts beside others."
     )
 
     @model_validator(mode="after")

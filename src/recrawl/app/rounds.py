@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What was due when a run began, and could not be visited soon."""
+
+    n: int
+    ready_at: float  # when the first of it can be
+    poor: bool  # the budget has no visit free; else its hosts are to be left alone
+
+
 @dataclass(slots=True)
 class Tally:
     """What a run has done so far."""
@@ -39,6 +48,7 @@ class Tally:
     n_failures: int = 0
     n_bytes: int = 0
     stopped: bool = False  # by a signal, before its time
+    left: Left | None = None
 
     def count(self, landed: Landed) -> None:
         visit = landed.absorbed.visit
@@ -90,6 +100,8 @@ async def run(
                 if every_s is None:
                     chosen = None if turns is None else turns(loop)
                     await runner.run(until_at=now + for_s, once=once, turns=chosen)
+                    if once and chosen is None and not tally.stopped:
+                        tally.left = await house.worker.call(_left, loop, now, house.clock.now())
                 else:
                     await _rounds(house, runner, tally, every_s, now + for_s, once, rounded)
                 if carriage is not None:
@@ -98,6 +110,16 @@ async def run(
         finally:
             await runner.aclose()
     return tally
+
+
+def _left(loop: Loop, began_at: float, now: float) -> Left | None:
+    ready_at = loop.store.ready_at(now, due_by=began_at)
+    if ready_at == inf:
+        return None
+    poor = loop.n_free(now) == 0
+    if poor:
+        ready_at = max(ready_at, loop.purse.ready_at(now))
+    return Left(loop.store.counts(began_at)["due"], ready_at, poor)
 
 
 async def _rounds(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import inf
-
 from recrawl.app.names import readable
 from recrawl.app.quantity import seconds
 from recrawl.errors import BadSettingError, ConflictError
-from recrawl.model import Changes, Kind, Manner, Settings
+from recrawl.model import LEAST_WEIGHT, MOST_WEIGHT, Changes, Kind, Manner, Settings
 
 LEAST_BYTES, MOST_BYTES = 1024, 2**30  # of a body: less is hardly a page, more is not read
 
@@ -28,8 +26,10 @@ def settings(
         raise BadSettingError(f"{changes!r} changes cannot be told; choose one of: {', '.join(Changes)}.")
     if kind is not None and kind not in list(Kind):
         raise BadSettingError(f"{kind!r} is not a kind; choose one of: {', '.join(Kind)}.")
-    if weight is not None and not 0.0 < weight < inf:
-        raise BadSettingError(f"A weight of {weight:g} means nothing; give a number above 0.")
+    if weight is not None and not LEAST_WEIGHT <= weight <= MOST_WEIGHT:
+        raise BadSettingError(
+            f"A weight of {weight:g} means nothing; give a number from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}."
+        )
     min_gap_s, max_gap_s = (None if said is None else seconds(said) for said in (min_gap, max_gap))
     if any(gap_s is not None and gap_s <= 0.0 for gap_s in (min_gap_s, max_gap_s)):
         raise BadSettingError("A gap must be longer than nothing; write it as 30m, 6h or 2d.")

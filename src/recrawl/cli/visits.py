@@ -67,6 +67,9 @@ def run(
     While the disk has too little room (archiving.min_free_bytes), or what was visited cannot be recorded,
     it says so, claims nothing new and goes on by itself once it can; with --once it ends with exit code 3.
 
+    With --once nobody waits for longer than a quarter of an hour: where no host of what is left may be asked
+    sooner, or the budget is spent, the run ends and says how much is left, and why.
+
     \b
     Examples:
       recrawl run
@@ -198,6 +201,15 @@ def _summed_up(house: House, tally: Tally) -> None:
         f"{n_of(tally.n_changes, 'change')}, {n_of(tally.n_failures, 'failure')}, "
         f"{n_of(tally.n_bytes, 'byte')}. Watched: {counts['resources']:,}{paused}. {due}."
     )
+    if tally.left is not None:
+        why = (
+            "the budget has no visit free"
+            if tally.left.poor
+            else "hosts are in trouble, or asked to be left alone,"
+        )
+        terminal.note(
+            f"Left of what was due: {tally.left.n:,}; {why} until {iso(tally.left.ready_at)} at the earliest."
+        )
 
 
 def visit(

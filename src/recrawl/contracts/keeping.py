@@ -126,8 +126,18 @@ class Store(Listing, Stream, Protocol):
         """End the leases of processes that are known to be dead. Their hosts are left alone for as long as
         after their last visit, or `rest_s` where there was none."""
 
+    def set_back(self, now: float, *, lease_s: float, rest_s: float) -> int:
+        """The clock was set back to `now`: nothing lies further ahead of it than it can, from then on. Leases
+        end after `lease_s`; gates open after as long as the host was left alone after its last visit, or
+        `rest_s` where that is more, and those of hosts in trouble after a day; what was visited in the future
+        was visited now, and is due after its gap. How many resources that concerned."""
+
     def gate_at(self, host: str) -> float: ...  # when its gate opens; -inf: it never had one
-    def ready_at(self, now: float) -> float: ...  # when `claim` will next have something; inf: never
+    def ready_at(self, now: float, *, due_by: float = inf) -> float:
+        """When `claim` will next have something; inf: never. Of hosts alone that have something due by
+        `due_by`, where that is said."""
+
+    def held(self, leases: Sequence[Lease]) -> list[bool]: ...  # not those completed, released, taken over
     def batch(self) -> tuple[Batch, Floats]: ...  # all that are not paused, with their memory rows
     def told_of(self, visits: Sequence[Visit]) -> tuple[Batch, Floats]: ...  # a batch of whom these told of
     def replan(self, plans: Plans) -> None:

@@ -87,7 +87,8 @@ def _visit(lease: Lease, fetch: Fetch, fetch_id: str) -> Visit:
         fetch_id=fetch_id,
         resource_id=lease.resource.id,
         at=fetch.ended_at,
-        since_at=lease.standing.since_at,
+        # not after the visit itself: the clock may have been set back since; NaN stays
+        since_at=min(lease.standing.since_at, fetch.ended_at),
         due_at=lease.standing.due_at,
         outcome=fetch.outcome,
         status=fetch.status,

@@ -260,7 +260,7 @@ class Runner:
     async def _give_back(self) -> None:
         while self._lost:  # more may come meanwhile, at the end
             lease, gate_at = self._lost[0]
-            await self._call(self.loop.store.release, [lease], gate_at)
+            await self._call(self.loop.lose, [lease], gate_at)
             del self._lost[0]
 
     # -- coming and going ------------------------------------------------------------------------------

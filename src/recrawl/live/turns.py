@@ -11,9 +11,12 @@ from typing import Protocol
 from recrawl.errors import StoreError
 from recrawl.loop import Loop
 from recrawl.model import Lease
+from recrawl.terms import BACK_S
 
 N_TRIES = 50  # at a host that another process has
 TRY_AGAIN_S = 0.2
+# What is due and cannot be had before then is left: a host that is down may be so for days.
+PATIENCE_S = 900.0
 
 
 class Turns(Protocol):
@@ -21,7 +24,8 @@ class Turns(Protocol):
 
     def due(self, now: float, limit: int) -> list[Lease]: ...
     def wake_at(self, now: float) -> float: ...  # when there may next be something to do
-    def over(self, began_at: float, now: float) -> bool: ...  # nothing is left of what was due then
+    # nothing is left of what was due then, or nothing that can be had soon
+    def over(self, began_at: float, now: float) -> bool: ...
 
 
 class Continuous:
@@ -39,14 +43,15 @@ class Continuous:
         return self._loop.wake_at(now)
 
     def over(self, began_at: float, now: float) -> bool:
-        return self._loop.n_free(now) == 0 or self._loop.store.counts(began_at)["due"] == 0
+        if self._loop.n_free(now) == 0:
+            return True
+        return self._loop.store.ready_at(now, due_by=began_at) > now + PATIENCE_S
 
 
 @dataclass(slots=True)
 class _Host:
     name: str
     left: list[tuple[float, int]]  # due times and resources, the last one's turn first
-    claimed_at: float = inf  # when its last visit took off; inf: it is not out
     n_tries: int = 0
 
 
@@ -68,7 +73,8 @@ class Round:
         default_factory=list, init=False
     )  # heap of (due_at, id, host)
     _hosts: dict[str, _Host] = field(init=False)
-    _out: dict[str, _Host] = field(default_factory=dict, init=False)
+    _out: dict[str, Lease] = field(default_factory=dict, init=False)
+    _latest_at: float = field(default=-inf, init=False)  # that it was asked about
 
     def __post_init__(self) -> None:
         self._hosts = {name: _Host(name, list(reversed(left))) for name, left in self.turns.items() if left}
@@ -78,6 +84,11 @@ class Round:
     def due(self, now: float, limit: int) -> list[Lease]:
         if self.loop.must_reprice(now):
             self.loop.reprice(now)
+        if now < self._latest_at - BACK_S:  # the clock was set back: gates that were far ahead are not now
+            self._waiting = [(self.loop.store.gate_at(name), name) for _, name in self._waiting]
+            heapify(self._waiting)
+            self._latest_at = now
+        self._latest_at = max(self._latest_at, now)
         self._come_back()
         if now >= self.end_at:
             return []
@@ -108,13 +119,15 @@ class Round:
         return now >= self.end_at or not (self._waiting or self._line or self._out)
 
     def _come_back(self) -> None:
-        """A host whose visit is recorded, or was given up, has a gate no earlier than its take-off."""
-        for name, host in list(self._out.items()):
-            gate_at = self.loop.store.gate_at(name)
-            if gate_at >= host.claimed_at:
+        """A host whose visit is recorded, or was given up, is no longer leased for it. Moments do not tell:
+        the clock may have been set back meanwhile."""
+        if not self._out:
+            return
+        for name, held in zip(list(self._out), self.loop.store.held(list(self._out.values())), strict=True):
+            if not held:
                 del self._out[name]
-                if host.left:
-                    heappush(self._waiting, (gate_at, name))
+                if self._hosts[name].left:
+                    heappush(self._waiting, (self.loop.store.gate_at(name), name))
 
     def _claimed(self, host: _Host, now: float) -> Lease | None:
         _, resource_id = host.left[-1]
@@ -129,8 +142,7 @@ class Round:
             if host.left:
                 heappush(self._waiting, (now, host.name))
             return None
-        host.claimed_at = now
-        self._out[host.name] = host
+        self._out[host.name] = lease
         return lease
 
     def _put_off(self, host: _Host, now: float) -> None:

@@ -32,6 +32,8 @@ from recrawl.model.post import Leaf, Post, Topic
 from recrawl.model.priors import Priors
 from recrawl.model.resource import (
     GLOBAL,
+    LEAST_WEIGHT,
+    MOST_WEIGHT,
     Changes,
     Effective,
     Kind,
@@ -72,8 +74,10 @@ __all__ = [
     "FORM_AGAIN",
     "GLOBAL",
     "HOUR_S",
+    "LEAST_WEIGHT",
     "MIN_SHARED_BYTES",
     "MOST_MOMENTS",
+    "MOST_WEIGHT",
     "SIGHT_FORMAT",
     "SILENCE",
     "TABLE_2",

@@ -69,6 +69,9 @@ class Manner:
     unmask: tuple[str, ...] | None = None  # places of masks that were undone: what is there counts
 
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-9, 1e9  # that can be said of a resource
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One layer of settings; None means "not said here, ask the next wider layer"."""

@@ -52,10 +52,10 @@ class Visit:
     @property
     def teaches(self) -> bool:
         """Whether it found out if there was a change since an earlier one, or, at the first, when there were
-        any before."""
+        any before. A gap that ends when it begins, or before, tells nothing: clocks can be set back."""
         if isnan(self.since_at):
             return self.informative and bool(self.moments)
-        return self.informative and self.changed is not Changed.UNKNOWN
+        return self.informative and self.changed is not Changed.UNKNOWN and self.since_at < self.at
 
     def counted(self, changes: Changes) -> Changed:
         """Whether it found a change, where these are what counts. What was never tested counts as any."""

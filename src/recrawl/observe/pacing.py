@@ -38,8 +38,8 @@ class Turn:
 @dataclass(slots=True)
 class _Gate:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    ended_at: float = -inf
-    held_until_at: float = -inf
+    ended_at: float = -inf  # of the last request
+    held_s: float = 0.0  # for how long after that it wants to be left alone, as an answer said
     delay_s: float = 0.0  # what its robots.txt asks for, as far as it was told here
 
 
@@ -54,6 +54,7 @@ class Pacer:
         self.clock = clock
         self.min_delay_s = min_delay_s
         self._gates: dict[str, _Gate] = {}
+        self._n_many = _MANY_HOSTS
 
     def turn(self, host: str, *, delay_s: float | None, patience_s: float, queue_s: float) -> _Waiting:
         """Wait for one's turn: `delay_s` (None: what was last said) or the own delay after the last.
@@ -68,11 +69,16 @@ class Pacer:
         return self.free_from(self._gate(host))
 
     def free_from(self, gate: _Gate) -> float:
-        return max(gate.ended_at + max(self.min_delay_s, gate.delay_s), gate.held_until_at)
+        # Where the clock was set back, nobody knows how long ago the end was: at worst it is now.
+        gate.ended_at = min(gate.ended_at, self.clock.now())
+        return gate.ended_at + max(self.min_delay_s, gate.delay_s, gate.held_s)
 
     def _gate(self, host: str) -> _Gate:
-        if len(self._gates) >= _MANY_HOSTS and host not in self._gates:
+        if len(self._gates) >= self._n_many and host not in self._gates:
             self._forget_idle()
+            # Not again before there are twice as many: where most were just asked, every new one would look
+            # through all of them.
+            self._n_many = max(_MANY_HOSTS, 2 * len(self._gates))
         return self._gates.setdefault(host, _Gate())
 
     def _forget_idle(self) -> None:
@@ -82,7 +88,7 @@ class Pacer:
         self._gates = {
             host: gate
             for host, gate in self._gates.items()
-            if gate.lock.locked() or gate.ended_at > long_ago or gate.held_until_at > now
+            if gate.lock.locked() or gate.ended_at > long_ago or gate.ended_at + gate.held_s > now
         }
 
 
@@ -114,12 +120,12 @@ class _Waiting:
             return Turn(left_s=max(pacer.min_delay_s, self._delay_s or 0.0, 1.0))
         try:
             gate.delay_s = gate.delay_s if self._delay_s is None else self._delay_s
-            start_at = pacer.free_from(gate)
-            wait_s = max(0.0, start_at - pacer.clock.now())
+            wait_s = max(0.0, pacer.free_from(gate) - pacer.clock.now())
             if wait_s > self._patience_s:
                 gate.lock.release()
                 return Turn(left_s=wait_s)
-            while (left_s := start_at - pacer.clock.now()) > 0.0:  # a sleep may end a little early
+            # a sleep may end a little early
+            while (left_s := pacer.free_from(gate) - pacer.clock.now()) > 0.0:
                 await pacer.clock.sleep(left_s)
         except BaseException:
             gate.lock.release()
@@ -130,8 +136,8 @@ class _Waiting:
     async def __aexit__(self, *_: object) -> None:
         if self._turn is not None:
             gate = self._gate
-            gate.ended_at = self._pacer.clock.now()
-            gate.held_until_at = max(gate.held_until_at, gate.ended_at + self._turn.hold_s)
+            before_at, gate.ended_at = gate.ended_at, self._pacer.clock.now()
+            gate.held_s = max(before_at + gate.held_s - gate.ended_at, self._turn.hold_s)
             gate.lock.release()
 
 

@@ -120,6 +120,18 @@ class Columns:
                 real["p_changed"][row] = nan  # it was that of another gap
                 self.bound[row] = name
 
+    def set_back(self, now: float) -> list[int]:
+        """What was visited in the future was visited now, and nothing is due later than after its gap; whom
+        that concerns."""
+        real, n = self.real, self.n
+        gap_s = np.where(self.rule[:n] == ASKED, 0.0, np.nan_to_num(real["plan_gap_s"][:n], posinf=np.inf))
+        due_at, latest_at = real["due_at"][:n], now + gap_s
+        late = np.isfinite(due_at) & (due_at > latest_at)
+        due_at[late] = latest_at[late]
+        future = real["since_at"][:n] > now
+        real["since_at"][:n][future] = now
+        return (np.flatnonzero(late | future) + 1).tolist()
+
     def plan(self, resource_id: int) -> Plan:
         row, real = resource_id - 1, self.real
         return Plan(

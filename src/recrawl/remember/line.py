@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import inf
 
+from recrawl.model import DAY_S
+
 _SLACK = 64  # outdated entries that are not worth clearing away
 
 
@@ -40,13 +42,23 @@ class Host:
         self.in_line = False
         return self.token
 
+    def holds(self, token: int) -> bool:
+        """Whether this lease is the present one; it may well have run out."""
+        return self.token == token and self.lease_until_at > -inf
+
     def free_from(self, token: int, gate_at: float) -> bool:
         """Only the present lease ends; released or completed, it is no longer there. `place` must follow."""
-        if self.token != token or self.lease_until_at == -inf:
+        if not self.holds(token):
             return False
         self.lease_until_at = -inf
         self.gate_at = max(self.gate_at, gate_at)
         return True
+
+    def set_back(self, now: float, lease_s: float, rest_s: float) -> None:
+        """No gate nor lease lies further ahead than it can. `place` must follow."""
+        longest_s = DAY_S if self.n_failures else max(self.rest_s or 0.0, rest_s)
+        self.gate_at = min(self.gate_at, now + longest_s)
+        self.lease_until_at = min(self.lease_until_at, now + lease_s)
 
 
 class Line:
@@ -109,6 +121,12 @@ class Line:
                 break
             heappop(self._waiting)
         return max(now, min(self._head_at(now), self._waiting[0][0] if self._waiting else inf))
+
+    def ready_by(self, now: float, due_by: float) -> float:
+        """Of hosts that have something due by then."""
+        turns = ((host, self._first(host)) for host in self.hosts.values())
+        ready = (host.ready_at for host, first in turns if first is not None and first[0] <= due_by)
+        return max(now, min(ready, default=inf))
 
     def _first(self, host: Host) -> tuple[float, int] | None:
         turns = host.turns

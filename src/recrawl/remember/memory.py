@@ -107,6 +107,20 @@ class MemoryStore(
             host.n_failures = n_host_failures
             self._line.place([host])
 
+    def set_back(self, now: float, *, lease_s: float, rest_s: float) -> int:
+        for host in self._watched.hosts.values():
+            host.set_back(now, lease_s, rest_s)
+        moved, n = frozenset(self._columns.set_back(now)), 0
+        for resource_id, record in self._watched.records.items():
+            stands = record.standing
+            if resource_id in moved or stands.last_at > now:
+                since_at, last_at = (min(at, now) for at in (stands.since_at, stands.last_at))  # NaN stays
+                record.standing = replace(stands, since_at=since_at, last_at=last_at)
+                self._queue(record)
+                n += 1
+        self._line.place(self._line.hosts.values())
+        return n
+
     def gate_at(self, host: str) -> float:
         return self._watched.hosts[host].gate_at if host in self._watched.hosts else -inf
 
@@ -121,17 +135,23 @@ class MemoryStore(
         self._bag(new)
         return accepted
 
-    def ready_at(self, now: float) -> float:
-        return self._line.ready_at(now)
+    def ready_at(self, now: float, *, due_by: float = inf) -> float:
+        return self._line.ready_at(now) if due_by == inf else self._line.ready_by(now, due_by)
+
+    def held(self, leases: Sequence[Lease]) -> list[bool]:
+        return [self._line.hosts[lease.resource.host_id].holds(lease.token) for lease in leases]
 
     def batch(self) -> tuple[Batch, Floats]:
         return self._columns.batch()
 
     def replan(self, plans: Plans) -> None:
         plans = plans.pick((plans.id >= 1) & (plans.id <= self._columns.n))
-        present = self._columns.real["since_at"][plans.id - 1]
-        stands = (self._columns.rule[plans.id - 1] == ASKED) & (plans.rule != ASKED)
-        plans = plans.pick((np.isnan(plans.since_at) | (plans.since_at == present)) & ~stands)
+        rows = plans.id - 1
+        # visited since, in vain too: a retry backs off
+        unvisited = plans.since_at == self._columns.real["since_at"][rows]
+        unvisited &= self._columns.count["n_failures"][rows] == 0
+        stands = (self._columns.rule[rows] == ASKED) & (plans.rule != ASKED)
+        plans = plans.pick((np.isnan(plans.since_at) | unvisited) & ~stands)
         self._columns.set_plans(plans)
         active = np.flatnonzero(self._columns.active[plans.id - 1])
         touched: dict[Host, None] = {}

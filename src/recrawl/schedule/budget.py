@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import exp, inf, log
+from math import exp, inf, log, nextafter
 
 from recrawl.contracts import Quote
 from recrawl.model import DAY_S
@@ -98,5 +98,8 @@ class Allowance:
         return self.at if self.n_free else self.after(1.0 - self.saved)
 
     def after(self, n: float) -> float:
-        """When so much more has accrued."""
-        return self.at + n * DAY_S / self.per_day if self.per_day > 0.0 else inf
+        """When so much more has accrued. Never at this very moment, as rounding might have it: whoever waits
+        for it would wait for ever."""
+        if self.per_day <= 0.0:
+            return inf
+        return max(self.at + n * DAY_S / self.per_day, nextafter(self.at, inf))

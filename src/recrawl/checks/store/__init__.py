@@ -13,6 +13,7 @@ from recrawl.checks.store.pacing import PACING
 from recrawl.checks.store.payloads import PAYLOADS
 from recrawl.checks.store.planning import PLANNING
 from recrawl.checks.store.recalling import RECALLING
+from recrawl.checks.store.receding import RECEDING
 from recrawl.checks.store.samples import MakeStore
 from recrawl.checks.store.seeing import SEEING
 from recrawl.checks.store.streaming import STREAMING
@@ -30,6 +31,7 @@ CHECKS = [
     *HOLDING,
     *COMPLETING,
     *PLANNING,
+    *RECEDING,
     *PAYLOADS,
     *RECALLING,
     *PACING,

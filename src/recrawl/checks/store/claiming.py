@@ -144,6 +144,40 @@ def check_ready_at_is_when_a_claim_first_succeeds(make: MakeStore) -> None:
         assert claimed(store, now + 1e9) == []
 
 
+def check_ready_at_can_be_asked_of_what_is_due_by_then(make: MakeStore) -> None:
+    """However soon others come due."""
+    with store_with(make, A, A2, B, C) as store:
+        store.replan(plans({1: T0 + 5.0, 2: T0 + 90.0, 3: T0 + 20.0, 4: T0 + 40.0}))
+        visited(store, A, T0 + 5.0, gate_s=1_000.0)  # due again in two hours
+        assert store.ready_at(T0 + 6.0) == T0 + 20.0
+        assert store.ready_at(T0 + 6.0, due_by=T0 + 10.0) == inf
+        assert store.ready_at(T0 + 6.0, due_by=T0 + 20.0) == T0 + 20.0
+        assert store.ready_at(T0 + 30.0, due_by=T0 + 20.0) == T0 + 30.0
+        lease_of(store, B, T0 + 30.0)
+        assert store.ready_at(T0 + 30.0, due_by=T0 + 20.0) == T0 + 30.0 + LEASE_S
+        store.say(resource_scope(B), Settings(paused=True), T0)
+        assert store.ready_at(T0 + 30.0, due_by=T0 + 20.0) == inf
+        assert store.ready_at(T0 + 30.0, due_by=T0 + 90.0) == T0 + 40.0
+        store.remove([4])
+        assert store.ready_at(T0 + 30.0, due_by=T0 + 90.0) == T0 + 1_005.0
+
+
+def check_a_lease_is_held_until_it_is_completed_released_or_taken_over(make: MakeStore) -> None:
+    """Whatever the clock shows then."""
+    with store_with(make, A, B, C) as store:
+        a, b, c = (lease_of(store, url, T0) for url in (A, B, C))
+        assert store.held([]) == []
+        assert store.held([c, a, b]) == [True, True, True]
+        store.complete([completion(a, T0 - 1e6)])
+        store.release([b], T0 - 1e6)
+        assert store.held([c, a, b]) == [True, False, False]
+        lease_of(store, B, T0)
+        (other,) = store.claim(now=T0 + LEASE_S, limit=1, lease_s=LEASE_S, only=3)
+        assert store.held([a, b, c, other]) == [False, False, False, True]
+        store.remove([3])
+        assert store.held([other]) == [True]
+
+
 def check_an_empty_store_is_never_ready(make: MakeStore) -> None:
     with store_with(make) as store:
         assert store.ready_at(T0) == inf
@@ -164,5 +198,7 @@ CLAIMING = [
     check_one_resource_can_be_asked_for_out_of_turn,
     check_what_is_released_can_be_claimed_at_once,
     check_ready_at_is_when_a_claim_first_succeeds,
+    check_ready_at_can_be_asked_of_what_is_due_by_then,
+    check_a_lease_is_held_until_it_is_completed_released_or_taken_over,
     check_an_empty_store_is_never_ready,
 ]

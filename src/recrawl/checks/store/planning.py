@@ -93,6 +93,24 @@ def check_a_plan_made_while_leased_yields_to_the_completion(make: MakeStore) -> 
         assert store.ready_at(T0 + 1.0) == T0 + 101.0
 
 
+def check_a_plan_made_before_a_failure_yields_to_the_retry(make: MakeStore) -> None:
+    """A failure moves no `since_at`, so that alone does not show that the plan is of before."""
+    with store_with(make, A) as store:
+        visited(store, A, T0, gate_s=0.0)
+        before = replace(plans({1: T0 + 5.0}), since_at=np.array([T0]))
+        failed = completion(
+            lease_of(store, A, T0 + 1.0), T0 + 1.0, gap_s=900.0, gate_s=0.0, outcome=Outcome.NET_ERROR
+        )
+        store.complete([replace(failed, plan=replace(failed.plan, rule="retry"))])
+        store.replan(before)
+        standing, plan = store.standing(1)
+        assert plan is not None
+        assert (standing.due_at, plan.rule) == (T0 + 901.0, "retry")
+        assert store.ready_at(T0 + 1.0) == T0 + 901.0
+        store.replan(plans({1: T0 + 5.0}))  # whatever happened
+        assert store.ready_at(T0 + 1.0) == T0 + 5.0
+
+
 def check_never_is_a_due_time_too(make: MakeStore) -> None:
     with store_with(make, A, A2) as store:
         store.replan(plans({1: inf, 2: T0 + 5.0}))
@@ -146,6 +164,7 @@ PLANNING = [
     check_the_batch_is_the_standings_in_columns,
     check_new_plans_replace_the_old_and_move_the_turns,
     check_a_plan_made_while_leased_yields_to_the_completion,
+    check_a_plan_made_before_a_failure_yields_to_the_retry,
     check_never_is_a_due_time_too,
     check_a_visit_that_was_asked_for_stays_planned_until_it_is_made,
     check_many_are_added_planned_and_claimed_alike,

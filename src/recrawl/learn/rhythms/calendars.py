@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.compiled import quick
+from recrawl.compiled import quick, total, wide
 from recrawl.learn.rhythms.habits import known_after
 from recrawl.model import DAY_S, HOUR_S, Floats, Ints
 
@@ -94,7 +94,7 @@ def shown_at(shown: Rows, at: float) -> float:
     week = floor(at / WEEK_S)
     hours = (at - week * WEEK_S) / HOUR_S
     hour = min(floor(hours), N_CELLS - 1)
-    low, high = float(shown[hour]), float(shown[hour + 1])
+    low, high = wide(shown[hour]), wide(shown[hour + 1])
     return week * WEEK_S + low + (hours - hour) * (high - low)
 
 
@@ -106,11 +106,11 @@ def moment(shown: Rows, clock: float) -> float:
     low, high = 0, N_CELLS
     while high - low > 1:
         middle = (low + high) // 2
-        if shown[middle] <= left:
+        if wide(shown[middle]) <= left:
             low = middle
         else:
             high = middle
-    begun, end = float(shown[low]), float(shown[low + 1])
+    begun, end = wide(shown[low]), wide(shown[low + 1])
     return week * WEEK_S + (low + min((left - begun) / (end - begun), 1.0)) * HOUR_S
 
 
@@ -120,9 +120,10 @@ def pace_at(shown: Rows, clock: float) -> tuple[float, float]:
     week = floor(clock / WEEK_S)
     left = clock - week * WEEK_S
     hour = min(floor((moment(shown, clock) - week * WEEK_S) / HOUR_S), N_CELLS - 1)
-    if shown[hour + 1] <= left and hour < N_CELLS - 1:
+    if wide(shown[hour + 1]) <= left and hour < N_CELLS - 1:
         hour += 1
-    return float(shown[hour + 1] - shown[hour]) / HOUR_S, week * WEEK_S + float(shown[hour + 1])
+    end = wide(shown[hour + 1])
+    return (end - wide(shown[hour])) / HOUR_S, week * WEEK_S + end
 
 
 def shown_many(shown: Rows, row: Ints, at: Floats) -> Floats:
@@ -201,7 +202,7 @@ def mark(
         _count(calendars, 0, since_at, at, per_s * own_s / passed_s, share, exact, due)
     calendars.unsettled[row] += 1
     if calendars.unsettled[row] >= N_UNSETTLED:
-        if calendars.x[row].sum() > MOST_COUNTED:
+        if total(calendars.x[row]) > MOST_COUNTED:
             calendars.x[row] *= 0.5
             calendars.n[row] *= 0.5
             calendars.loss[row] *= 0.5
@@ -266,14 +267,14 @@ def settle(calendars: Calendars, row: int) -> None:
     rates = np.empty(N_CELLS)
     for cell in range(N_CELLS):
         rates[cell] = _rate(calendars, row, N_HOURS + cell // N_HOURS) * _rate(calendars, row, cell % N_HOURS)
-    rates *= N_CELLS / rates.sum()
+    rates *= N_CELLS / total(rates)
     belief = max(1.0 / (1.0 + exp(calendars.loss[row, 1] - calendars.loss[row, 0] - CAUTION)), FAINT)
     rates = 1.0 - belief + belief * np.maximum(rates, LEAST)
-    rates *= HOUR_S * N_CELLS / rates.sum()
-    total = 0.0
+    rates *= HOUR_S * N_CELLS / total(rates)
+    gone_s = 0.0
     for cell in range(N_CELLS):
-        total += rates[cell]
-        calendars.shown[row, cell + 1] = total
+        gone_s += rates[cell]
+        calendars.shown[row, cell + 1] = gone_s
     calendars.shown[row, N_CELLS] = WEEK_S
     calendars.belief[row] = belief
     calendars.spread[row] = rates.max() / rates.min()

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.compiled import quick
+from recrawl.compiled import quick, total, wide
 from recrawl.model import Floats, Ints
 
 Cells = npt.NDArray[np.float32]
@@ -82,14 +82,14 @@ def stirred_s(stirs: Stirs, slot: int, since_at: float, at: float) -> float:
     first, end = stirs.first[slot], stirs.newest[slot] + 1
     before_s = min(at, first * wide_s) - since_at
     after_s = at - max(since_at, end * wide_s)
-    total = max(before_s, 0.0) + max(after_s, 0.0)
+    gone_s = max(before_s, 0.0) + max(after_s, 0.0)
     low = max(first, floor(since_at / wide_s))
     high = min(end, floor(at / wide_s) + 1)
     for cell in range(low, high):
         inside_s = min(at, (cell + 1) * wide_s) - max(since_at, cell * wide_s)
         if inside_s > 0.0:
-            total += inside_s * float(stirs.rate[slot, cell - first])
-    return float(total)
+            gone_s += inside_s * wide(stirs.rate[slot, cell - first])
+    return float(gone_s)
 
 
 @quick
@@ -103,7 +103,7 @@ def rate_at(stirs: Stirs, slot: int, at: float) -> tuple[float, float]:
         return 1.0, np.inf
     if cell < first:
         return 1.0, first * wide_s
-    return float(stirs.rate[slot, cell - first]), (cell + 1) * wide_s
+    return wide(stirs.rate[slot, cell - first]), (cell + 1) * wide_s
 
 
 @quick
@@ -145,12 +145,14 @@ def stir(
             continue
         k = cell - first
         if cell == moment:
-            stirs.n[slot, :, k] += due * weight
+            for j in range(N_ALPHAS):
+                stirs.n[slot, j, k] = wide(stirs.n[slot, j, k]) + due * weight
         elif changed and not exact:
             for j in range(N_ALPHAS):
                 expected = per_s * inside_s * _rate(stirs, slot, j, k)
-                stirs.n[slot, j, k] += due * weight * expected / max(-expm1(-per_s * own_s[j]), 1e-300)
-        stirs.x[slot, k] += weight * per_s * inside_s
+                share = expected / max(-expm1(-per_s * own_s[j]), 1e-300)
+                stirs.n[slot, j, k] = wide(stirs.n[slot, j, k]) + due * weight * share
+        stirs.x[slot, k] = wide(stirs.x[slot, k]) + weight * per_s * inside_s
         rate = weights[N_ALPHAS]
         for j in range(N_ALPHAS):
             rate += weights[j] * _rate(stirs, slot, j, k)
@@ -203,7 +205,7 @@ def _inside_s(cell: int, wide_s: float, since_at: float, at: float) -> float:
 
 @quick
 def _rate(stirs: Stirs, slot: int, j: int, k: int) -> float:
-    return float((ALPHAS[j] + stirs.n[slot, j, k]) / (ALPHAS[j] + stirs.x[slot, k]))
+    return float((ALPHAS[j] + wide(stirs.n[slot, j, k])) / (ALPHAS[j] + wide(stirs.x[slot, k])))
 
 
 @quick
@@ -221,8 +223,10 @@ def _weighed(
             pace = _rate(stirs, slot, j, k) if j < N_ALPHAS and 0 <= k < N_CELLS else 1.0
             told = min(max(log(max(pace, SURE)) - (a + 1.0) * longer, log(SURE)), -log(SURE))
         evidence[j] = (1.0 - FADING) * evidence[j] + told
-    weights: Floats = np.exp(evidence - evidence.max())
-    weights /= weights.sum()
+    weights, most = np.empty(N_ALPHAS + 1), evidence.max()
+    for j in range(N_ALPHAS + 1):  # one by one: NumPy's own way with many differs in the last bit
+        weights[j] = exp(evidence[j] - most)
+    weights /= total(weights)
     return weights
 
 
@@ -230,10 +234,10 @@ def _weighed(
 def unevenness(evidence: Floats) -> float:
     """How sure it is that a group is stirred at all: the weight of all alphas but steady time's."""
     most = evidence.max()
-    total, steady = 0.0, exp(evidence[N_ALPHAS] - most)
+    whole, steady = 0.0, exp(evidence[N_ALPHAS] - most)
     for j in range(N_ALPHAS + 1):
-        total += exp(evidence[j] - most)
-    return float(1.0 - steady / total)
+        whole += exp(evidence[j] - most)
+    return float(1.0 - steady / whole)
 
 
 @quick
@@ -246,10 +250,10 @@ def _widen(stirs: Stirs, slot: int) -> None:
     stirs.rate[slot] = 1.0
     for k in range(N_CELLS):
         to = (first + k) // 2 - start
-        stirs.x[slot, to] += x[k]
-        stirs.rate[slot, to] += (float(rate[k]) - 1.0) / 2.0
+        stirs.x[slot, to] = wide(stirs.x[slot, to]) + wide(x[k])
+        stirs.rate[slot, to] = wide(stirs.rate[slot, to]) + (wide(rate[k]) - 1.0) / 2.0
         for j in range(N_ALPHAS):
-            stirs.n[slot, j, to] += n[j, k]
+            stirs.n[slot, j, to] = wide(stirs.n[slot, j, to]) + wide(n[j, k])
     stirs.level[slot] += 1
     stirs.first[slot] = start
     stirs.newest[slot] = floor(stirs.newest[slot] / 2.0)

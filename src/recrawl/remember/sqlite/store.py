@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from math import inf
 
-from recrawl.model import Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
+from recrawl.model import DAY_S, Batch, Completion, Floats, Hold, Lease, Plan, Plans, Standing, Version, Visit
 from recrawl.remember.sqlite import rows
 from recrawl.remember.sqlite.adopting import SqliteAdopting
 from recrawl.remember.sqlite.bags import SqliteBags
@@ -99,6 +99,14 @@ class SqliteStore(
         with self._db.writing():
             return self._db.run("abandon", {"by": json.dumps(list(by)), "now": now, "rest_s": rest_s})
 
+    def set_back(self, now: float, *, lease_s: float, rest_s: float) -> int:
+        rests = {"lease_s": lease_s, "rest_s": rest_s, "longest_s": DAY_S}
+        with self._db.writing():
+            self._db.run("set_back_hosts", {"now": now, **rests})
+            host_ids = self._db.column("set_back_resources", {"now": now})
+            self._take_turns(set(host_ids))
+        return len(host_ids)
+
     def gate_at(self, host: str) -> float:
         row = self._db.row("gate_at", {"name": host})
         return -inf if row is None else float(row["gate_at"])
@@ -116,9 +124,15 @@ class SqliteStore(
             )
         return accepted
 
-    def ready_at(self, now: float) -> float:
-        earliest: float | None = self._db.rows("ready_at")[0][0]
+    def ready_at(self, now: float, *, due_by: float = inf) -> float:
+        query, values = ("ready_at", {}) if due_by == inf else ("ready_by", {"due_by": due_by})
+        earliest: float | None = self._db.rows(query, values)[0][0]
         return inf if earliest is None else max(now, earliest)
+
+    def held(self, leases: Sequence[Lease]) -> list[bool]:
+        ids = json_ids({lease.resource.host_id for lease in leases})
+        present = dict(self._db.tuples("present_leases", {"ids": ids}))
+        return [present.get(lease.resource.host_id) == lease.token for lease in leases]
 
     def batch(self) -> tuple[Batch, Floats]:
         batch, memory = rows.batch_of(self._db.tuples("batch"))

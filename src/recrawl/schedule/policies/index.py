@@ -21,6 +21,9 @@ N_TOGETHER = 4_096
 # Of the smallest gap: what is due so soon by its own time is due at the smallest gap even while that time
 # runs four times as slow as usual.
 SOONEST = 0.25
+# Weights beyond this, or below one over it, count as these: what is worth more than a float can hold has no
+# price. Nobody can say such a weight now, but stores and histories may have some.
+EXTREME = 1e100
 
 
 class Index:
@@ -38,7 +41,7 @@ class Index:
 
     def quote(self, batch: Batch, forecasts: Forecasts) -> Quote:
         code = CODES.get(self.goal.name)
-        weight = np.asarray(batch.weight / batch.cost)
+        weight = np.asarray(_bearable(batch.weight) / batch.cost)
         quote: Quote
         # Asked first, since these may well tell a Gamma distributed rate too: one in own time.
         if isinstance(forecasts, Clocked):
@@ -74,6 +77,10 @@ class Index:
             # "never sooner when dearer" true for hazards that rise and fall with the calendar.
             log_worth[:, rows] = np.log(np.maximum(np.maximum.accumulate(worth, axis=0), 1e-300))
         return IndexQuote(log_gap, log_worth)
+
+
+def _bearable(weight: Floats) -> Floats:
+    return np.where(weight > 0.0, np.clip(weight, 1.0 / EXTREME, EXTREME), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,6 +366,26 @@ UPDATE host SET
     token = token + 1, lease_until_at = -9e999, gate_at = max(gate_at, :now + coalesce(rest_s, :rest_s))
 WHERE lease_until_at > :now AND lease_by IN (SELECT value FROM json_each(:by));
 
+-- name: set_back_hosts
+UPDATE host SET
+    gate_at = min(gate_at, :now + iif(n_failures > 0, :longest_s, max(coalesce(rest_s, 0.0), :rest_s))),
+    lease_until_at = min(lease_until_at, :now + :lease_s)
+WHERE gate_at > :now OR lease_until_at > :now + :lease_s;
+
+-- name: set_back_resources
+-- What is due for ever after stays so.
+UPDATE resource SET
+    since_at = iif(since_at > :now, :now, since_at),
+    last_at = iif(last_at > :now, :now, last_at),
+    due_at = iif(
+        due_at < 9e999 AND due_at > :now + iif(rule = 'asked', 0.0, coalesce(plan_gap_s, 0.0)),
+        :now + iif(rule = 'asked', 0.0, coalesce(plan_gap_s, 0.0)),
+        due_at
+    )
+WHERE since_at > :now OR last_at > :now
+    OR (due_at < 9e999 AND due_at > :now + iif(rule = 'asked', 0.0, coalesce(plan_gap_s, 0.0)))
+RETURNING host_id;
+
 -- name: gate_at
 SELECT gate_at FROM host WHERE name = :name;
 
@@ -375,6 +395,13 @@ SELECT min(ready_at) FROM (
     UNION ALL
     SELECT min(ready_at) FROM host WHERE in_line = 1
 );
+
+-- name: ready_by
+SELECT min(ready_at) FROM host WHERE due_at <= :due_by;
+
+-- name: present_leases
+SELECT id, token FROM host
+WHERE id IN (SELECT value FROM json_each(:ids)) AND lease_until_at > -9e999;
 
 -- name: recorded
 SELECT 1 FROM visit WHERE fetch_id = :fetch_id;
@@ -491,8 +518,8 @@ ORDER BY at DESC LIMIT :limit;
 UPDATE resource SET
     due_at = ?1, gap_s = ?2, plan_gap_s = ?2, p_changed = ?3, per_day = ?4, bound = ?5,
     price = ?6, rule = ?7, planned_at = ?8
--- unless another worker has visited it since the plan was made
-WHERE id = ?9 AND (?10 IS NULL OR since_at = ?10)
+-- unless another worker has visited it since the plan was made, in vain too: a retry backs off
+WHERE id = ?9 AND (?10 IS NULL OR (since_at = ?10 AND n_failures = 0))
     AND (rule <> 'asked' OR ?7 = 'asked');  -- what a person asked for stands
 
 -- name: visits
@@ -511,7 +538,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE (v.at, v.id) > (:at, :id) AND v.informative = 1
-    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.at, v.id LIMIT :limit;
 
 -- name: last_visit
@@ -531,7 +558,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE (v.at, v.id) < (:at, :id) AND v.id <= :last
-    AND v.informative = 1 AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND v.informative = 1 AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.at DESC, v.id DESC LIMIT :limit;
 
 -- name: told_since
@@ -545,7 +572,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE v.id > :after AND v.id <= :last AND v.informative = 1
-    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.id LIMIT :limit;
 
 -- name: lately
@@ -559,7 +586,7 @@ LEFT JOIN signal AS s ON s.resource_id = v.resource_id AND s.at = (
     WHERE w.resource_id = v.resource_id AND w.at > v.since_at AND w.at <= v.at
 )
 WHERE v.resource_id = ?1 AND v.informative = 1
-    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0)
+    AND iif(v.since_at IS NULL, v.moments IS NOT NULL, v.changed >= 0 AND v.at > v.since_at)
 ORDER BY v.at DESC, v.id DESC LIMIT ?2;
 
 -- name: looked

@@ -17,6 +17,7 @@ from recrawl.app.names import TAG
 from recrawl.app.offers import MOST_POLICIES
 from recrawl.app.quantity import in_utc
 from recrawl.evaluate.contenders import NAMES
+from recrawl.model import LEAST_WEIGHT, MOST_WEIGHT
 
 _SECONDS, _MINUTES, _HOURS = "s|sec|seconds?", "m|min|minutes?", "h|hours?"
 _DAYS, _WEEKS = "d|days?", "w|weeks?"
@@ -95,7 +96,7 @@ def instant(moment: datetime | None, otherwise: float) -> float:
 numeric = BeforeValidator(_number)  # last of all: what stands after it would not be described
 Moment = Annotated[datetime, BeforeValidator(_written)]
 Number = Annotated[int, Path(ge=1, le=2**62, description="The resource's number.")]
-Weight = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False, strict=True)]
+Weight = Annotated[float, Field(ge=LEAST_WEIGHT, le=MOST_WEIGHT, allow_inf_nan=False, strict=True)]
 Span = Annotated[
     str, Field(max_length=40, examples=["6h", "2d"]), Spelt(_SPAN, "write it as 90s, 15m, 6h, 2d or 4w")
 ]

@@ -1,0 +1,78 @@
+"""What may still be spent, while visits are in the air."""
+
+from __future__ import annotations
+
+from math import nan
+
+from recrawl.finding import Finding
+from recrawl.learn.predictors.gamma import GammaFilter
+from recrawl.loop import Loop
+from recrawl.model import DAY_S, Lease, NewResource, Outcome, Visit
+from recrawl.remember.memory import MemoryStore
+from recrawl.schedule.goals import Fresh
+from recrawl.schedule.policies.index import Index
+
+START = 1.7e9
+
+
+def loop_of(store: MemoryStore) -> Loop:
+    """A hundred hosts with one resource each, all due. Half a million bytes are saved up, and a visit is
+    thought to weigh 50,000."""
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(100)], START)
+    loop = Loop(
+        store=store,
+        predictor=GammaFilter(),
+        policy=Index(Fresh()),
+        rule="index:fresh",
+        per_day=None,
+        bytes_per_day=2_000_000.0,
+    )
+    loop.start(START)
+    loop.reprice(START)
+    return loop
+
+
+def landed(lease: Lease, n_bytes: int) -> Finding:
+    visit = Visit(
+        fetch_id=lease.resource.url,
+        resource_id=lease.resource.id,
+        at=START + 1.0,
+        since_at=nan,
+        outcome=Outcome.OK,
+        n_bytes=n_bytes,
+    )
+    return Finding(lease=lease, visit=visit, gate_at=START + 1.0)
+
+
+def test_what_is_in_the_air_is_not_granted_the_same_bytes() -> None:
+    store = MemoryStore()
+    loop, other = loop_of(store), loop_of(store)
+    leases = [*loop.due(START, 4), *loop.due(START, 4), *other.due(START, 4), *loop.due(START, 4)]
+    assert len(leases) == 10
+    assert other.due(START, 4) == []
+    assert loop.purse.saved(START)[1] == 0.0
+    assert loop.wake_at(START) > START
+    # what comes down is charged for as it is
+    loop.absorb([landed(leases[0], 1_000)], START)
+    assert loop.purse.saved(START)[1] == 49_000.0
+    loop.absorb([landed(leases[1], 150_000)], START)
+    assert loop.purse.saved(START)[1] == -51_000.0
+    # and what does not, not at all
+    loop.release(leases[2:4], START, START)
+    assert loop.purse.saved(START)[1] == 49_000.0
+    loop.lose(leases[4:5], START)
+    assert loop.purse.saved(START)[1] == 49_000.0
+    # what a process that died had in the air accrues again
+    assert loop_of(store).purse.saved(START + DAY_S / 4)[1] == 500_000.0
+
+
+def test_more_is_never_drawn_than_there_are_visits_and_bytes_for() -> None:
+    loop = loop_of(MemoryStore())
+    loop.purse.per_day = 1_000.0
+    assert len(loop.due(START, 64)) == 10
+    assert loop.purse.saved(START) == (240.0, 0.0)  # the visits that were too heavy are not paid for
+    loop.purse.per_day = 12.0
+    loop.store.note("allowance", f"2.0|{START}")
+    loop.store.note("allowance-bytes", f"400000.0|{START}")
+    assert len(loop.due(START, 64)) == 2
+    assert loop.purse.saved(START) == (0.0, 300_000.0)
