@@ -67,7 +67,7 @@ class Loop:
         self.predictor = predictor
         self.policy = policy
         self.rule = rule
-        self.reprice_every_s = reprice_every_s
+        self._every_s, self._rest_s = reprice_every_s, 0.0
         self.lease_s = lease_s
         self.by = by  # the process that this loop runs in
         self.purse = Purse(store, per_day, bytes_per_day)
@@ -87,6 +87,15 @@ class Loop:
         if per_day != self.purse.per_day:
             self.purse.per_day = per_day
             self.tariff.terms = None
+
+    def rest(self, least_s: float) -> None:
+        """Leave at least so long between two pricings: the shell knows what one takes."""
+        self._rest_s = least_s
+        self.tariff.every_s = self.reprice_every_s
+
+    @property
+    def reprice_every_s(self) -> float:
+        return max(self._every_s, self._rest_s)
 
     @property
     def price(self) -> float:
@@ -155,7 +164,7 @@ class Loop:
         terms = self.tariff.terms
         if terms is None or self._lore.behind or self._sighted.ready or now >= self.reprice_at:
             return True
-        rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
+        rested = now >= terms.priced_at + max(self._rest_s, min(STALE_S, self._every_s))
         return rested and self.store.note("said") != terms.said
 
     def wake_at(self, now: float) -> float:
