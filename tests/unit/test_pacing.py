@@ -124,3 +124,12 @@ def test_a_cancelled_turn_still_counts_and_frees_the_host() -> None:
 
     (gap,) = asyncio.run(run())
     assert gap > 4.0
+
+
+def test_a_clock_that_stands_waits_until_it_is_started() -> None:
+    clock = FastClock(start_at=NOW, speed=1e9, standing=True)
+    assert [clock.now() for _ in range(2)] == [NOW, NOW]
+    clock.start()
+    begun_at = clock.now()
+    clock.start()  # once is enough
+    assert NOW <= begun_at < clock.now()
