@@ -50,8 +50,8 @@ ROW: dict[str, object] = {
         (
             {"demand_per_day": 210.0, "price": 7.5, "full_hosts": 1},
             "7.5, at which about 210 visits a day are worth making, more than the budget has in the long run"
-            ": the price is for what falls due in the day ahead; 1 host cannot serve all that is worth it, and "
-            "has a higher one",
+            ": the price is for what falls due in the day ahead; 1 host cannot serve all that is worth it, "
+            "and has a higher one",
         ),
         ({"demand_per_day": 9e9, "budget_per_day": None}, "0, at which about 9,000,000,000 visits a day are"),
         (
