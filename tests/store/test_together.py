@@ -12,6 +12,7 @@ from recrawl.checks.store.samples import T0, new
 from recrawl.errors import StoreError
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
+from recrawl.model import Lease
 from recrawl.remember.sqlite import SqliteStore
 from recrawl.schedule.policies.uniform import Uniform
 
@@ -40,19 +41,16 @@ def test_what_is_claimed_and_what_is_spent_wait_for_the_disk_once(tmp_path: Path
         assert "COMMIT" not in ran
 
 
-def test_where_it_cannot_be_spent_nothing_is_claimed(tmp_path: Path) -> None:
+def test_where_nothing_can_be_claimed_nothing_is_spent(tmp_path: Path) -> None:
     class Broken(SqliteStore):
-        def exchange(self, key: str, expected: str | None, value: str) -> bool:
-            if (value or "").startswith("9.0"):  # what is too much given back
-                raise StoreError("The disk is full; make room.")
-            return super().exchange(key, expected, value)
+        def claim(self, **said: object) -> list[Lease]:  # type: ignore[override]
+            raise StoreError(f"The disk is full at {said['now']}; make room.")
 
     with closing(Broken(tmp_path / "store.sqlite")) as store:
         loop = loop_on(store)
-        resource_id = next(iter(store.resources()))[0].id
         with pytest.raises(StoreError):
-            loop.claim(resource_id, T0)
-        assert len(store.claim(now=T0, limit=9, lease_s=9.0)) == 6
+            loop.due(T0, 64)
+        assert loop.n_free(T0) == 10
 
 
 def test_another_threads_writings_are_not_among_them(tmp_path: Path) -> None:
