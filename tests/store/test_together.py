@@ -43,7 +43,7 @@ def test_what_is_claimed_and_what_is_spent_wait_for_the_disk_once(tmp_path: Path
 
 def test_where_nothing_can_be_claimed_nothing_is_spent(tmp_path: Path) -> None:
     class Broken(SqliteStore):
-        def claim(self, **said: object) -> list[Lease]:  # type: ignore[override]
+        def claim(self, **said: object) -> list[Lease]:
             raise StoreError(f"The disk is full at {said['now']}; make room.")
 
     with closing(Broken(tmp_path / "store.sqlite")) as store:
