@@ -64,13 +64,9 @@ class Loop:
         train_every_s: float = inf,
         study: Study = at_once,
     ) -> None:
-        self.store = store
-        self.predictor = predictor
-        self.policy = policy
-        self.rule = rule
-        self.reprice_every_s = reprice_every_s
-        self.lease_s = lease_s
-        self.by = by  # the process that this loop runs in
+        self.store, self.predictor, self.policy, self.rule = store, predictor, policy, rule
+        self._every_s, self._rest_s = reprice_every_s, 0.0
+        self.lease_s, self.by = lease_s, by  # for how long, and for which process, hosts are leased
         self.purse = Purse(store, per_day, bytes_per_day)
         self.tariff = Tariff(policy, rule, self.purse, free_price=free_price, every_s=reprice_every_s)
         self._memories = Memories(predictor, policy, self.tariff.costs)
@@ -89,6 +85,15 @@ class Loop:
         if per_day != self.purse.per_day:
             self.purse.per_day = per_day
             self.tariff.terms = None
+
+    def rest(self, least_s: float) -> None:
+        """Leave at least so long between two pricings: the shell knows what one takes."""
+        self._rest_s = least_s
+        self.tariff.every_s = self.reprice_every_s
+
+    @property
+    def reprice_every_s(self) -> float:
+        return max(self._every_s, self._rest_s)
 
     @property
     def price(self) -> float:
@@ -115,27 +120,31 @@ class Loop:
 
     def due(self, now: float, limit: int) -> list[Lease]:
         """Claim what may be visited now, the longest overdue first, at most one resource a host."""
-        if limit <= 0 or self.store.ready_at(now) > now:
+        if limit <= 0 or self.store.ready_at(now) > now or not self.purse.n_free(now):
             return []
-        n_granted = self.purse.drawn(limit, now)
-        if not n_granted:
-            return []
-        leases = self.store.claim(now=now, limit=n_granted, lease_s=self.lease_s, by=self.by)
-        with suppress(StoreError):  # else nobody would hold the leases; the allowance loses a little
-            self.purse.settle_draw(leases, n_granted, now)
+        with self.store.together():
+            n_granted = self.purse.drawn(limit, now)
+            leases = self._claimed(n_granted, now) if n_granted else []
+            with suppress(StoreError):  # else nobody would hold the leases; the allowance loses a little
+                self.purse.settle_draw(leases, n_granted, now)
         return leases
 
     def claim(self, resource_id: int, now: float) -> Lease | None:
         """Claim this one although it is not due; None while its host must be left alone."""
-        leases = self.store.claim(now=now, limit=1, lease_s=self.lease_s, only=resource_id, by=self.by)
-        with suppress(StoreError):
-            self.purse.take(leases, now)
+        with self.store.together():
+            leases = self._claimed(1, now, resource_id)
+            with suppress(StoreError):
+                self.purse.take(leases, now)
         return leases[0] if leases else None
+
+    def _claimed(self, limit: int, now: float, only: int | None = None) -> list[Lease]:
+        return self.store.claim(now=now, limit=limit, lease_s=self.lease_s, only=only, by=self.by)
 
     def release(self, leases: Sequence[Lease], now: float, gate_at: float) -> None:
         """Give back what was claimed and will not be visited; the hosts are left alone until `gate_at`."""
-        self.store.release(leases, gate_at)
-        self.purse.give_back(leases, now)
+        with self.store.together():
+            self.store.release(leases, gate_at)
+            self.purse.give_back(leases, now)
 
     def lose(self, leases: Sequence[Lease], gate_at: float) -> None:
         """Visits that were made, and cannot be recorded."""
@@ -165,7 +174,7 @@ class Loop:
             return True
         if now < max(self._latest_at, terms.priced_at) - BACK_S:
             return True
-        rested = now >= terms.priced_at + min(STALE_S, self.reprice_every_s)
+        rested = now >= terms.priced_at + max(self._rest_s, min(STALE_S, self._every_s))
         return rested and self.store.note("said") != terms.said
 
     def wake_at(self, now: float) -> float:

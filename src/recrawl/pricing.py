@@ -16,7 +16,7 @@ from math import inf, log
 
 import numpy as np
 
-from recrawl.contracts import Forecasts, Policy, Quote
+from recrawl.contracts import Divisible, Forecasts, Policy, Quote
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
 from recrawl.schedule.ahead import QUEUE, Ahead, horizon_s
 from recrawl.schedule.budget import lowest_price
@@ -83,7 +83,8 @@ def priced(asked: Asked) -> Priced:
     prices: Floats | float = price
     dear: dict[int, float] = {}
     if len(limits.most):
-        own = np.maximum(UNDER * limits.prices(price, market.taken, market.quoted, guess=asked.guess), price)
+        own = limits.prices(price, gap_s, market.taken, market.quoted, guess=asked.guess)
+        own = np.maximum(UNDER * own, price)
         higher = np.flatnonzero(own > price)
         dear = dict(zip(market.hosts[higher].tolist(), own[higher].tolist(), strict=True))
         prices = np.where(limits.place >= 0, own[limits.place], price)
@@ -222,7 +223,7 @@ class _Market:
         if len(limits.most):
             limits = HostLimits(limits.place[rows], limits.most / times)
         return _Side(
-            self.quoted(rows),
+            self.quoted_anew(rows),
             self.ahead.pick(rows),
             self.soon.pick(rows),
             limits,
@@ -232,6 +233,11 @@ class _Market:
         )
 
     def quoted(self, rows: Ints) -> Quote:
+        quote = self.all.quote
+        return quote.pick(rows) if isinstance(quote, Divisible) else self.quoted_anew(rows)
+
+    def quoted_anew(self, rows: Ints) -> Quote:
+        """Without asking all, who may be very many."""
         return self.asked.policy.quote(self.batch.pick(rows), self.asked.forecasts.pick(rows))
 
     def taken(self, rows: Ints, place: Ints, gap_s: Floats, hosts: Ints) -> Floats:

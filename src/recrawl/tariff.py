@@ -23,7 +23,7 @@ class Tariff:
 
     def __init__(self, policy: Policy, rule: str, purse: Purse, *, free_price: float, every_s: float) -> None:
         self._policy, self._rule, self._purse, self._free_price = policy, rule, purse, free_price
-        self._every_s = every_s  # how long a price holds
+        self.every_s = every_s  # how long a price holds
         self.costs = None if purse.bytes_per_day is None else Costs()
         self.terms: Terms | None = None
         self.price = nan
@@ -118,7 +118,7 @@ class Tariff:
             saved=purse.saved(now),
             n_bytes=n_bytes,
             busy_s=self._busy_s,
-            every_s=self._every_s,
+            every_s=self.every_s,
             guess=self.price,
             relooking=self.terms is not None and self.terms.relooks is not None,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import log
 
 import numpy as np
@@ -23,6 +24,7 @@ from recrawl.learn.rhythms.calendars import (
     no_calendars,
     pace_at,
     paces,
+    settle,
     shown_at,
     shown_many,
 )
@@ -112,7 +114,7 @@ def test_the_hour_of_changes_is_found_from_visits_that_only_tell_of_gaps() -> No
     of_day = hours(calendars).reshape(7, 24).mean(axis=0)
     assert of_day.argmax() == 9
     assert of_day[9] > 3.0
-    assert of_day[[0, 2, 18, 20]].max() < 0.5
+    assert of_day[[0, 2, 18, 20]].max() < 0.55
     assert calendars.belief[0] > 0.9
 
 
@@ -130,6 +132,34 @@ def test_gaps_of_weeks_tell_nothing() -> None:
     seen(calendars, np.array([DAY_S]), gap_s=30 * DAY_S, weeks=300)
     assert hours(calendars) == pytest.approx(np.ones(N_CELLS))
     assert calendars.loss[0].sum() == 0.0
+
+
+@pytest.mark.parametrize("row", [0, 1])
+@pytest.mark.parametrize("n_hours", [1, 3])
+def test_who_has_looked_in_few_hours_credits_them_with_nothing(row: int, n_hours: int) -> None:
+    calendars = no_calendars(2)
+    at = np.arange(MONDAY_AT + 9 * HOUR_S, MONDAY_AT + (9 + n_hours) * HOUR_S, 60.0)
+    believed = 2.0  # changes a day: there is one a minute, which is learned with every visit
+    for since_at, now in pairwise(at.tolist()):
+        mark(calendars, row, since_at, now, True, 60.0, 5.0, 5.0 * DAY_S / believed, 1.0, of_all=True)
+        believed += 1.0
+    assert calendars.n[row].sum() > 5.0 * calendars.x[row].sum()  # far more than was expected
+    assert np.ptp(hours(calendars, row)[[8, 9, 20, 40]]) < 0.3 * (n_hours - 1) + 1e-6
+    assert calendars.spread[row] < 1.3 * n_hours
+
+
+def test_what_all_do_holds_for_a_group_that_was_seen_in_one_hour() -> None:
+    calendars = no_calendars(2)
+    seen(calendars, daily(9.5))
+    usual = hours(calendars)
+    for minute in range(50):
+        at = MONDAY_AT + 9 * HOUR_S + 60.0 * minute
+        mark(calendars, 1, at, at + 60.0, True, 60.0, 5.0, 5.0 * DAY_S, 1.0, of_all=False)
+    own = calendars.n[1]
+    assert own.sum() > 20.0
+    calendars.belief[1], calendars.loss[1] = 1.0, calendars.loss[0]
+    settle(calendars, 1)
+    assert hours(calendars, 1) == pytest.approx(usual, rel=0.1)
 
 
 def test_changes_at_any_hour_are_given_no_calendar() -> None:

@@ -249,3 +249,24 @@ def test_where_there_is_too_little_the_card_says_so() -> None:
     said = dict(words(found))
     for name in ("delay", "missed", "forecasts", "against"):
         assert said[name].startswith("too little to judge"), name
+
+
+@pytest.mark.parametrize(
+    ("n", "days", "said"),
+    [
+        (20, 1.0, "20 of 40 in the budget (50 %), on 1 of 1 resources"),
+        (40, 1.0, "40 of 40 in the budget (100 %), on 1 of 1 resources"),
+        (9, 0.1, "9 (4 in the budget of that time, 5 of up to 10 saved up before), on 1 of 1 resources"),
+        (
+            19,
+            0.1,
+            "19 (4 in the budget of that time, 10 of up to 10 saved up before and 5 beyond it), on 1 of 1 "
+            "resources",
+        ),
+    ],
+)
+def test_what_was_saved_up_is_not_held_against_the_budget(n: int, days: float, said: str) -> None:
+    at = END_AT - 60.0 * np.arange(1.0, n + 1.0)
+    some = prospects(np.ones(1), np.full(1, DAY_S), at[:1])
+    found = told(looked(at=at, id=np.ones(n, dtype=np.int64)), some, per_day=40.0, days=days)
+    assert dict(words(found))["visits"] == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.checks import detector as detector_checks
-from recrawl.detect.json import Json
-from recrawl.model import Changed, Snapshot
+from recrawl.detect import json as json_detector
+from recrawl.detect.json import Document, Json
+from recrawl.detect.masks import REST
+from recrawl.detect.structured import Form, Structured
+from recrawl.model import Changed, Lens, Mask, Snapshot
 
 SCALARS = (
     st.none()
@@ -74,6 +78,27 @@ def typed(value: Any) -> Any:
             return ("array", [typed(item) for item in value])
         case _:
             return ("object", {name: typed(item) for name, item in value.items()})
+
+
+def test_one_judgement_reads_each_copy_once_through_each_lens() -> None:
+    read: list[Lens] = []
+
+    def counted(snapshot: Snapshot) -> Document:
+        read.append(snapshot.lens)
+        return json_detector.read(snapshot)
+
+    own = json_detector
+    form = Form(counted, own.digest, own.differences, own.parts, own.empty, own.texts)
+    detector = Structured("json", form)
+    old, new = (replace(snapshot(text), memo={}) for text in ('{"a": "one", "n": 1}', '{"a": "two", "n": 2}'))
+    assert detector.fingerprint(new) == Json().fingerprint(new)
+    assert detector.compare(old, new) == Json().compare(old, new)
+    assert detector.differing(old, new) == Json().differing(old, new)
+    assert detector.words(old) == Json().words(old)
+    assert read == [new.lens, old.lens]
+    masked = replace(new, lens=Lens(masks=(Mask(place="$.n", shape=REST),)))
+    assert detector.fingerprint(masked) != detector.fingerprint(new)
+    assert len(read) == 3
 
 
 def test_numbers_are_told_apart_by_value_and_no_digit_is_lost() -> None:

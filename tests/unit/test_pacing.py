@@ -191,3 +191,12 @@ def test_a_clock_that_is_set_back_keeps_nobody_waiting_until_the_old_time_comes_
     clock = Unsteady()
     pacer = Pacer(clock=clock, min_delay_s=3.0)
     asyncio.run(run())
+
+
+def test_a_clock_that_stands_waits_until_it_is_started() -> None:
+    clock = FastClock(start_at=NOW, speed=1e9, standing=True)
+    assert [clock.now() for _ in range(2)] == [NOW, NOW]
+    clock.start()
+    begun_at = clock.now()
+    clock.start()  # once is enough
+    assert NOW <= begun_at < clock.now()

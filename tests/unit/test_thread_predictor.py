@@ -8,6 +8,9 @@ import pytest
 from recrawl.checks import predictor as predictor_checks
 from recrawl.checks.predictor import MakePredictor, sample_batch
 from recrawl.learn.predictors.thread import Thread
+from recrawl.learn.rhythms.signals import before_leaps_s
+from recrawl.learn.threads.forecasts import SpokenForecasts
+from recrawl.learn.threads.hawkes import DECAY
 from recrawl.model import DAY_S, Floats, Seen
 from recrawl.model.moments import unfolded
 
@@ -61,3 +64,18 @@ def test_a_thread_livelier_than_expected_is_expected_to_stay_so() -> None:
     lively = (20.0 + told["posts_lately"][0]) / (20.0 + told["posts_due"][0])
     assert told["liveliness"][0] == pytest.approx(lively)
     assert told["posts_lately"][0] == pytest.approx(9.0, rel=0.01)  # a tenth fades with every post
+
+
+@pytest.mark.parametrize("counting", [False, True])
+def test_before_a_telling_so_many_posts_are_due_that_the_telling_makes_up_the_rest(counting: bool) -> None:
+    rng = np.random.default_rng(2)
+    n = 200
+    rate = rng.gamma(0.2, 1.0, (n, len(DECAY))) * DECAY * rng.lognormal(0.0, 2.0, (n, 1))
+    a, b = rng.lognormal(0.0, 1.0, n), rng.lognormal(0.0, 1.0, n)
+    one = SpokenForecasts(rate, a, b, rate, np.tile(DECAY, (n, 1)))
+    own_s, q = np.geomspace(1.0, 1e9, n), rng.uniform(0.0, 0.99, n)
+    found_s = one.before_leap_s(own_s, q, counting)
+    assert (found_s >= 0.0).all()
+    assert (found_s <= own_s).all()
+    wanted = before_leaps_s(one.due(own_s), a, b, q, counting)
+    assert one.due(found_s) == pytest.approx(wanted, rel=1e-6, abs=1e-9)

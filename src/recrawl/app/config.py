@@ -83,7 +83,11 @@ class Schedule(_Section):
         "rhythm (each resource's rate, what resources do after a change, and what is going on at their "
         "hosts), thread (posts that bring on posts) or gamma (each resource's rate alone).",
     )
-    reprice_every: Seconds = Field(HOUR_S, description="How often the price is found anew.")
+    reprice_every: Seconds = Field(
+        HOUR_S,
+        description="How often the price is found anew; less often where that takes more than a tenth of the "
+        "time.",
+    )
 
     @property
     def limits(self) -> Budget:

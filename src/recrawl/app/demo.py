@@ -92,7 +92,7 @@ async def demo(
     """Watch the town for `seconds`, each of them a day, and score what was seen against the truth."""
     if (home / STORE_FILE).exists():
         raise BadInputError(f"{home} holds a store already; give the demo an empty folder with --home.")
-    clock = FastClock(start_at=START_AT, speed=DAY_S)
+    clock = FastClock(start_at=START_AT, speed=DAY_S, standing=True)
     end_at = START_AT + seconds * DAY_S
     house = House(home, _config(goal), clock)
     try:
@@ -105,7 +105,7 @@ async def demo(
                 ],
                 START_AT,
             )
-            await _run(house, end_at, tell)
+            await _run(house, clock, end_at, tell)
             truth = web.truth(START_AT, end_at)
         return _judged(house, urls, truth, end_at, seed)
     finally:
@@ -126,7 +126,7 @@ def _config(goal: str | None) -> Config:
     )
 
 
-async def _run(house: House, end_at: float, tell: Callable[[Progress], object]) -> None:
+async def _run(house: House, clock: FastClock, end_at: float, tell: Callable[[Progress], object]) -> None:
     counts = {"visits": 0, "changes": 0, "failures": 0}
     learned = "getting a first copy of everything"
 
@@ -141,8 +141,8 @@ async def _run(house: House, end_at: float, tell: Callable[[Progress], object]) 
 
     async def report() -> None:
         while True:
-            await house.clock.sleep(house.clock.speed)
-            day = (house.clock.now() - START_AT) / DAY_S
+            await clock.sleep(clock.speed)
+            day = (clock.now() - START_AT) / DAY_S
             tell(
                 Progress(
                     day=day,
@@ -155,6 +155,7 @@ async def _run(house: House, end_at: float, tell: Callable[[Progress], object]) 
 
     async with house.fetcher() as fetcher:
         runner = house.runner(house.loop(), fetcher, watch=watch)
+        clock.start()
         reporting = asyncio.create_task(report())
         try:
             await runner.run(until_at=end_at)

@@ -22,6 +22,7 @@ from recrawl.app.rows import Row, number
 from recrawl.contracts import Store
 from recrawl.errors import RecrawlError
 from recrawl.model import DAY_S
+from recrawl.purse import Purse
 from recrawl.remember.sqlite import sums
 from recrawl.terms import noted_terms
 
@@ -40,10 +41,12 @@ def status(house: House) -> Row:
     terms = noted_terms(house.store)
     schedule = house.config.schedule
     ready_at = house.store.ready_at(now)
+    per_day = schedule.limits.visits_per_day if terms is None else terms.per_day
     return {
         **counts,
-        "budget_per_day": schedule.limits.visits_per_day if terms is None else terms.per_day,
+        "budget_per_day": per_day,
         "budget_bytes_per_day": schedule.limits.bytes_per_day if terms is None else terms.bytes_per_day,
+        "visits_saved": None if per_day is None else int(Purse(house.store, per_day, None).n_free(now)),
         "visits_last_24h": house.store.n_visits_since(now - DAY_S),
         "rule": f"{schedule.policy}:{schedule.goal}" if terms is None else terms.rule,
         "price": None if terms is None else number(terms.price),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any
 
 from recrawl.errors import PluginError, UnknownPartError
@@ -23,12 +24,12 @@ GROUPS = tuple(SINGULAR)
 
 def names(group: str) -> list[str]:
     """What can be chosen in this group."""
-    return sorted(entry_points(group=f"recrawl.{group}").names)
+    return sorted(_offered(group).names)
 
 
 def part(group: str, name: str) -> Callable[..., Any]:
     """The class or factory behind a name."""
-    found = entry_points(group=f"recrawl.{group}", name=name)
+    found = _offered(group).select(name=name)
     if not found:
         raise UnknownPartError(
             f"There is no {SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."
@@ -42,3 +43,9 @@ def part(group: str, name: str) -> Callable[..., Any]:
             f"{entry.dist.name if entry.dist else entry.value}."
         ) from problem
     return loaded
+
+
+@cache
+def _offered(group: str) -> EntryPoints:
+    """By all packages: to read what each of them offers takes longer than most parts take to load."""
+    return entry_points(group=f"recrawl.{group}")

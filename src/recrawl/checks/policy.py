@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from recrawl.checks.predictor import sample_batch, sample_visits
-from recrawl.contracts import Forecasts, Learner, Policy, Predictor
+from recrawl.contracts import Divisible, Forecasts, Learner, Policy, Predictor
 
 MakePolicy = Callable[[], Policy]
 
@@ -55,6 +55,20 @@ def check_a_batch_is_its_rows(make: MakePolicy, predictor: Predictor) -> None:
         only = np.array([row])
         alone = policy.quote(batch.pick(only), forecasts.pick(only)).gaps(100.0)
         assert np.allclose(alone, together[row])
+
+
+def check_a_divisible_quote_is_its_rows(make: MakePolicy, predictor: Predictor) -> None:
+    """One that answers for some of its rows says of them what it said with all of them, at prices of their
+    own too."""
+    quote = make().quote(sample_batch(20), sample_forecasts(predictor, 20))
+    if not isinstance(quote, Divisible):
+        return
+    rows = np.array([17, 3, 3, 8])
+    prices = np.geomspace(1.0, 1e4, 20)
+    assert np.allclose(quote.pick(rows).gaps(100.0), quote.gaps(100.0)[rows])
+    assert np.allclose(
+        quote.pick(rows).pick(np.array([1, 0])).gaps(prices[[3, 17]]), quote.gaps(prices)[[3, 17]]
+    )
 
 
 def check_what_was_learned_is_quoted_until_more_is_learned(make: MakePolicy, predictor: Predictor) -> None:
@@ -127,6 +141,7 @@ CHECKS = [
     check_never_sooner_when_dearer,
     check_quoting_is_pure,
     check_a_batch_is_its_rows,
+    check_a_divisible_quote_is_its_rows,
     check_what_was_learned_is_quoted_until_more_is_learned,
     check_memory_carries_all_that_was_learned,
     check_visits_are_learned_one_by_one,

@@ -6,10 +6,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,86 +31,16 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
       recrawl status --json
     """
     from recrawl.app.health import status
-    from recrawl.cli.terminal import n_of
+    from recrawl.cli.figures import figures
 
     with options.opened(home, reading=True) as house:
         row = status(house)
     if json:
         terminal.say_json(row)
         return
-    price = "not found yet"
-    if row["price"] is not None:
-        price = f"{row['price']:,.3g}, at which about {_a_day(row)} worth making"
-    elif row["priced_at"] is not None:
-        from recrawl.schedule.policies.classes import CLASSED
-        from recrawl.schedule.policies.rules.named import RULES
-
-        ruled = row["rule"] in {*RULES, *CLASSED}
-        who = f"the rule {row['rule']} asks" if ruled else "the largest gaps alone ask"
-        price = (
-            f"none: {who} for {n_of(round(row['demand_per_day']), 'visit')} a day, so visits come late; "
-            "raise the budget or the gaps"
-        )
-    n_files = n_of(row["archive_files"], "file")
-    if row["archive_carried"]:
-        n_files += f" ({row['archive_carried']:,} on the shelf)"
-    terminal.say_fields(
-        [
-            ("watched", f"{row['resources']:,} on {n_of(row['hosts'], 'host')}, {row['paused']:,} paused"),
-            ("due now", f"{row['due']:,}"),
-            ("next visit", row["next_visit_at"]),
-            *_last_round(row),
-            ("budget", f"{_budget(row)} a day, {row['visits_last_24h']:,} in the last 24 h"),
-            ("rule", row["rule"]),
-            ("price", price + (f"; {_full(row['full_hosts'])}" if row["full_hosts"] else "")),
-            (
-                "visits",
-                f"{row['visits']:,}: {row['changes']:,} found a change, {row['failures']:,} told nothing",
-            ),
-            ("versions", f"{row['versions']:,}"),
-            ("archive", f"{n_of(row['archive_bytes'], 'byte')} in {n_files}, {row['archive']}"),
-            ("store", row["store"]),
-            *_notices(row),
-        ]
-    )
+    terminal.say_fields(list(figures(row)))
     if not row["resources"]:
         terminal.note(f"Nothing is watched in {house.home} yet; add something with `recrawl add URL`.")
-
-
-def _a_day(row: Mapping[str, Any]) -> str:
-    n = round(row["demand_per_day"])
-    return f"{terminal.n_of(n, 'visit')} a day {'is' if n == 1 else 'are'}"
-
-
-def _last_round(row: Mapping[str, Any]) -> list[tuple[str, object]]:
-    from recrawl.app.quantity import short
-
-    made = row["last_round"]
-    if made is None:
-        return []
-    n = f"{made['n_chosen']:,} of {made['n_due']:,} due"
-    told = f"{n} in {short(made['took_s'])}, estimated {short(made['middle_s'])} ({made['error']:+.0%})"
-    return [("last round", f"{made['began_at']}: {told}")]
-
-
-def _notices(row: Mapping[str, Any]) -> list[tuple[str, object]]:
-    if not row["notices"]:
-        return []
-    failing = f"; not delivered: {', '.join(row['notices_failing'])}" if row["notices_failing"] else ""
-    return [("notices", f"{row['notices']:,}{failing}")]
-
-
-def _budget(row: Mapping[str, Any]) -> str:
-    limits = ((row["budget_per_day"], "visits"), (row["budget_bytes_per_day"], "bytes"))
-    return " and ".join(f"{most:,.15g} {what}" for most, what in limits if most is not None)
-
-
-def _full(n: int) -> str:
-    from recrawl.cli.terminal import n_of
-
-    return (
-        f"{n_of(n, 'host')} cannot serve all that is worth it, and {'has' if n == 1 else 'have'} a higher one"
-    )
 
 
 def doctor(home: options.Home = None, json: options.Json = False) -> None:

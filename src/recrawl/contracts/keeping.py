@@ -263,6 +263,10 @@ class Store(Listing, Stream, Protocol):
         """Note `value` if what is noted is still `expected`; all processes together see one order.
         The note `said` is the store's own: it changes whenever resources, tags or settings do."""
 
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread writes within is written in one go, so that the disk is waited for once. A store
+        that can fail writes all of it or nothing."""
+
     def until(self, over: Callable[[], bool]) -> AbstractContextManager[None]:
         """What is only read within is broken off with `TooLongError` soon after `over()`; what is written is
         written."""

@@ -33,7 +33,7 @@ class UsualForecasts(Forecasts, Protocol):
 
 
 @runtime_checkable
-class Clocked(Protocol):
+class Clocked(Forecasts, Protocol):
     """Forecasts of resources that live in a time of their own. An index is read off the `usual` curve; the
     visit is due when as much own time has passed as would have by then, sooner or later than usual."""
 
@@ -45,6 +45,8 @@ class Clocked(Protocol):
         """How long after the last visit so much own time has passed, `most_s` at most; for a goal that is
         `timely`, which counts how long a copy is stale, the best moment near that. A goal that is `counting`
         has every change wait by itself: what was told of is then one more, not a change that is likelier."""
+
+    def pick(self, rows: Ints) -> Clocked: ...
 
 
 @runtime_checkable
@@ -130,6 +132,13 @@ class Quote(Protocol):
     visit, within each resource's bounds, never sooner when dearer."""
 
     def gaps(self, price: float | Floats) -> Floats: ...
+
+
+@runtime_checkable
+class Divisible(Quote, Protocol):
+    """A quote that answers for some of its rows too, without being worked out anew."""
+
+    def pick(self, rows: Ints) -> Divisible: ...
 
 
 class Policy(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from math import isnan, nan
 from typing import Any
 
@@ -42,7 +43,7 @@ _NAMING = ("id", "link", "title")  # what may tell entries apart, the best first
 MOST_TOLD = 50_000  # as many as a sitemap may have
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Feedful:
     table: Table
     masks: Masks
@@ -50,7 +51,7 @@ class Feedful:
     document: Document
     asked_for: bool = True  # whether any field counts but the one that tells entries apart
 
-    @property
+    @cached_property
     def masked(self) -> Table:
         if not self.masks:
             return self.table

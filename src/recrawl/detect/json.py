@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple
 
@@ -30,12 +31,12 @@ class Number(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     value: Any  # what counts of it; `GONE` where nothing does
     masks: Masks
 
-    @property
+    @cached_property
     def masked(self) -> Any:
         return trees.masked(self.value, self.masks, text) if self.masks else self.value
 

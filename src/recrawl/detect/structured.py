@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from recrawl.detect.exact import Exact
 from recrawl.detect.selectors import nothing
@@ -154,28 +154,44 @@ class Structured:
             return ParseFailed("error", f"{type(problem).__name__}: {problem}")
 
 
+def _read(form: Form[T], snapshot: Snapshot) -> T:
+    """Once for all that is asked of a snapshot through the same lens: reading takes longest."""
+    return _once(snapshot, form.read, lambda: form.read(snapshot))
+
+
 def _digested(form: Form[Any], snapshot: Snapshot) -> str:
-    return form.digest(form.read(snapshot))
+    return _once(snapshot, form.digest, lambda: form.digest(_read(form, snapshot)))
+
+
+def _once(snapshot: Snapshot, what: object, found: Callable[[], T]) -> T:
+    if snapshot.memo is None:
+        return found()
+    key = what, snapshot.lens
+    if key not in snapshot.memo:
+        snapshot.memo[key] = found()
+    return cast(T, snapshot.memo[key])
 
 
 def _compared(form: Form[Any], before: Snapshot, after: Snapshot) -> Differences | None:
-    """None where they say the same. Each is read once: reading takes longest."""
-    old, new = form.read(before), form.read(after)
-    return None if form.digest(old) == form.digest(new) else form.differences(old, new, BRIEF)
+    """None where they say the same."""
+    if _digested(form, before) == _digested(form, after):
+        return None
+    return form.differences(_read(form, before), _read(form, after), BRIEF)
 
 
 def _listed(form: Form[Any], before: Snapshot, after: Snapshot) -> list[str]:
-    old, new = form.read(before), form.read(after)
-    return [] if form.digest(old) == form.digest(new) else form.differences(old, new, WHOLE).listed()
+    if _digested(form, before) == _digested(form, after):
+        return []
+    return form.differences(_read(form, before), _read(form, after), WHOLE).listed()
 
 
 def _parted(form: Form[Any], before: Snapshot, after: Snapshot) -> Sequence[Part]:
-    return form.parts(form.read(before), form.read(after))
+    return form.parts(_read(form, before), _read(form, after))
 
 
 def _worded(form: Form[Any], snapshot: Snapshot) -> dict[str, int]:
     """Only those that may be kept: a large document has more than should travel."""
-    return bags.most(bags.telling(bags.counted("\n".join(form.texts(form.read(snapshot))))))
+    return bags.most(bags.telling(bags.counted("\n".join(form.texts(_read(form, snapshot))))))
 
 
 def _emptied(form: Form[Any], snapshot: Snapshot) -> bool:

@@ -20,11 +20,12 @@ def parts_of(predictor: Predictor) -> Sequence[Predictor]:
     return predictor.parts if isinstance(predictor, Composed) else (predictor,)
 
 
-class InOwnTime(Forecasts, Clocked, Protocol):
+class InOwnTime(Clocked, Protocol):
     """Forecasts of resources that live in a time of their own."""
 
     @property
     def usual(self) -> Guessed: ...
+    def pick(self, rows: Ints) -> Self: ...
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from recrawl.live.judgement import ChooseDetector, Judgement
 from recrawl.live.pause import pause
 from recrawl.live.repeat import second_look
 from recrawl.live.trouble import Trouble, passes
-from recrawl.live.turns import Continuous, Turns
+from recrawl.live.turns import Continuous, Repriced, Turns
 from recrawl.live.worker import Worker
 from recrawl.loop import Loop
 from recrawl.model import Access, Fetch, Lease, Request, Resource
@@ -102,7 +102,8 @@ class Runner:
         """Visit until `until_at`, or until stopped; with `once`, until what is due now has been visited; with
         `turns` of its own, until those are over."""
         began_at = self.clock.now()
-        ends, turns = once or turns is not None, turns or Continuous(self.loop)
+        ends = once or turns is not None
+        turns = Repriced(turns or Continuous(self.loop), self.loop, self.clock)
         self._patient = not once
         try:
             await self._call(self.loop.start, began_at)
@@ -159,8 +160,7 @@ class Runner:
         await pause(max(until_at - self.clock.now(), 0.0), clock=self.clock, until=self._stopping)
 
     async def _claim(self, turns: Turns, now: float, n_free: int) -> bool:
-        leases = await self._call(turns.due, now, n_free)
-        for lease in leases:
+        for lease in (leases := await self._call(turns.due, now, n_free)):
             self._take_off(lease)
         return bool(leases)
 

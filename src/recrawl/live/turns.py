@@ -1,4 +1,4 @@
-"""Whose turn it is: whatever is due, or what a round was made of."""
+"""Whose turn it is: whatever is due, or what a round was made of; at a price that is found anew in time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from heapq import heapify, heappop, heappush
 from math import inf
 from typing import Protocol
 
+from recrawl.contracts import Clock
 from recrawl.errors import StoreError
 from recrawl.loop import Loop
 from recrawl.model import Lease
@@ -17,6 +18,8 @@ N_TRIES = 50  # at a host that another process has
 TRY_AGAIN_S = 0.2
 # What is due and cannot be had before then is left: a host that is down may be so for days.
 PATIENCE_S = 900.0
+# As many times as long as finding the price took, until it is found anew: a tenth of the time goes there.
+N_REST = 10.0
 
 
 class Turns(Protocol):
@@ -35,8 +38,6 @@ class Continuous:
         self._loop = loop
 
     def due(self, now: float, limit: int) -> list[Lease]:
-        if self._loop.must_reprice(now):
-            self._loop.reprice(now)
         return self._loop.due(now, limit)
 
     def wake_at(self, now: float) -> float:
@@ -46,6 +47,31 @@ class Continuous:
         if self._loop.n_free(now) == 0:
             return True
         return self._loop.store.ready_at(now, due_by=began_at) > now + PATIENCE_S
+
+
+class Repriced:
+    """The same turns, at a price that is found anew in time; yet not so often that visits starve while it is
+    looked for. That matters on a clock that runs fast, and where very many are watched."""
+
+    def __init__(self, turns: Turns, loop: Loop, clock: Clock) -> None:
+        self._turns, self._loop, self._clock = turns, loop, clock
+        self._took_s = 0.0  # the last pricing, on this clock
+
+    def due(self, now: float, limit: int) -> list[Lease]:
+        if self._loop.must_reprice(now):
+            begun_at = self._clock.now()
+            self._loop.reprice(now)
+            took_s = max(0.0, self._clock.now() - begun_at)
+            # the shorter of two: one alone may have waited for a compiler, or for a clock that was put right
+            self._loop.rest(N_REST * min(took_s, self._took_s))
+            self._took_s = took_s
+        return self._turns.due(now, limit)
+
+    def wake_at(self, now: float) -> float:
+        return self._turns.wake_at(now)
+
+    def over(self, began_at: float, now: float) -> bool:
+        return self._turns.over(began_at, now)
 
 
 @dataclass(slots=True)
@@ -82,8 +108,6 @@ class Round:
         heapify(self._waiting)
 
     def due(self, now: float, limit: int) -> list[Lease]:
-        if self.loop.must_reprice(now):
-            self.loop.reprice(now)
         if now < self._latest_at - BACK_S:  # the clock was set back: gates that were far ahead are not now
             self._waiting = [(self.loop.store.gate_at(name), name) for _, name in self._waiting]
             heapify(self._waiting)

@@ -259,6 +259,9 @@ class MemoryStore(
         self._facts[key] = value
         return True
 
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def until(self, over: Callable[[], bool]) -> AbstractContextManager[None]:  # noqa: ARG002 - it is quick
         return nullcontext()
 

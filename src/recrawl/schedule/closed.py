@@ -19,7 +19,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from recrawl.model import Floats
+from recrawl.model import Floats, Ints
 
 FRESH, FRESH_HARMONIC, CAPTURE, PROMPT, EXPECTED = range(5)
 CODES = {
@@ -54,6 +54,10 @@ class GammaQuote:
     weight: Floats
     min_gap_s: Floats
     max_gap_s: Floats
+
+    def pick(self, rows: Ints) -> GammaQuote:
+        kept = (one[rows] for one in (self.a, self.b_s, self.weight, self.min_gap_s, self.max_gap_s))
+        return GammaQuote(self.goal, *kept)
 
     def gaps(self, price: float | Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):

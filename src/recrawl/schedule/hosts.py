@@ -18,6 +18,9 @@ from recrawl.model import Bools, Floats, Ints
 from recrawl.schedule.budget import STRIDE, TOLERANCE
 
 N_TRIES = 80
+# Straight lines find a price in so many turns where demand is smooth. Where it falls in jumps, as visits that
+# are counted one by one do, they hardly get nearer, and the turns last until the last host is settled.
+N_STRAIGHT = 8
 CLOSE = 1e-4  # of a host's price and of its visits, as shares
 FARTHEST = 250.0  # of a price's logarithm: beyond this it is 0 or infinite
 
@@ -51,13 +54,20 @@ class HostLimits:
         return float(summed[0] + np.minimum(summed[1:], self.most).sum())
 
     def prices(
-        self, price: float, taken: Taken, quoted: Callable[[Ints], Quote], *, guess: float = 1.0
+        self,
+        price: float,
+        gap_s: Floats,
+        taken: Taken,
+        quoted: Callable[[Ints], Quote],
+        *,
+        guess: float = 1.0,
     ) -> Floats:
-        """For each host its own price: the budget's, and a higher one where more is `taken` at that than the
-        host can serve. `quoted` speaks of some of the rows."""
+        """For each host its own price: the budget's, and a higher one where more is `taken` at that, with
+        these gaps, than the host can serve. `quoted` speaks of some of the rows."""
         found = np.full(len(self.most), price)
-        asking = _Asking(np.flatnonzero(self.place >= 0), self.place, taken, quoted)
-        full = np.flatnonzero(asking(found, np.ones(len(found), dtype=np.bool_)) > 1.0 + TOLERANCE)
+        rows = np.flatnonzero(self.place >= 0)
+        at_price = taken(rows, self.place[rows], gap_s[rows], np.arange(len(found)))
+        full = np.flatnonzero(at_price > 1.0 + TOLERANCE)
         if len(full):
             among = np.full(len(self.most) + 1, -1)
             among[full] = np.arange(len(full))  # what has no limit is in the last place, and stays there
@@ -83,7 +93,7 @@ class _Asking:
         place: Ints,
         taken: Taken,
         quoted: Callable[[Ints], Quote],
-        hosts: Ints | None = None,
+        hosts: Ints,
     ) -> None:
         self._rows, self._place = rows, place[rows]
         self._taken, self._quoted, self._hosts = taken, quoted, hosts
@@ -95,8 +105,7 @@ class _Asking:
             self._rows, self._place = self._rows[here], self._place[here]
             self._quote = self._quoted(self._rows)
         gap_s = self._quote.gaps(prices[self._place])
-        hosts = np.arange(len(prices)) if self._hosts is None else self._hosts
-        return self._taken(self._rows, self._place, gap_s, hosts)
+        return self._taken(self._rows, self._place, gap_s, self._hosts)
 
 
 NO_LIMITS = HostLimits(np.empty(0, dtype=np.int64), np.empty(0))
@@ -126,7 +135,8 @@ def host_prices(asked: Callable[[Floats, Bools], Floats], most: Floats, *, guess
         kept = np.where(above, -1, np.where(below, 1, kept)).astype(np.int8)
         within = np.isfinite(x0) & np.isfinite(x1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where((y0 - y1 > 0.0) & (turn % 4 != 3), y0 / (y0 - y1), 0.5)
+            straight = turn < N_STRAIGHT and turn % 4 != 3
+            share = np.where((y0 - y1 > 0.0) & straight, y0 / (y0 - y1), 0.5)
             inner = np.clip(x0 + (x1 - x0) * share, x0 + CLOSE / 4, x1 - CLOSE / 4)
         x = np.where(within, inner, np.where(np.isfinite(x0), x0 + stride, x1 - stride))
         left = np.where(below, -y, left)  # of the limit, at the higher price

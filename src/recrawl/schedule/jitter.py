@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.contracts import Quote
-from recrawl.model import Batch, Floats
+from recrawl.contracts import Divisible
+from recrawl.model import Batch, Floats, Ints
 from recrawl.model.columns import Bits
 
 SHARE = 0.07  # of the gap, either way
 
 
-def jittered(quote: Quote, batch: Batch, share: float) -> JitteredQuote:
+def jittered(quote: Divisible, batch: Batch, share: float) -> JitteredQuote:
     return JitteredQuote(quote, factors(batch, share), batch.min_gap_s, batch.max_gap_s)
 
 
@@ -31,10 +31,14 @@ def factors(batch: Batch, share: float | Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class JitteredQuote:
-    of: Quote
+    of: Divisible
     factor: Floats
     min_gap_s: Floats
     max_gap_s: Floats
+
+    def pick(self, rows: Ints) -> JitteredQuote:
+        of = self.of.pick(rows)
+        return JitteredQuote(of, self.factor[rows], self.min_gap_s[rows], self.max_gap_s[rows])
 
     def gaps(self, price: float | Floats) -> Floats:
         return np.asarray(np.clip(self.of.gaps(price) * self.factor, self.min_gap_s, self.max_gap_s))

@@ -124,7 +124,7 @@ def optimum(
         return np.bincount(place, DAY_S / gap_s, minlength=len(hosts)) / host_per_day[hosts]
 
     gap_s = quote.gaps(price)
-    prices = limits.prices(price, taken, quote.pick, guess=start)
+    prices = limits.prices(price, gap_s, taken, quote.pick, guess=start)
     rows = np.flatnonzero(prices[host] > price)
     gap_s[rows] = quote.pick(rows).gaps(prices[host[rows]])
     return expected(rate_per_s, weights, gap_s, price)

@@ -14,7 +14,7 @@ from typing import cast
 
 import numpy as np
 
-from recrawl.contracts import Clocked, Forecasts, Policy, Quote, UsualForecasts
+from recrawl.contracts import Clocked, Divisible, Forecasts, Policy, Quote, UsualForecasts
 from recrawl.evaluate.budgets.outlook import Gaps
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
 from recrawl.schedule.budget import lowest_price
@@ -60,7 +60,7 @@ class Offers:
         gaps, they come late all alike."""
         gap_s = self.quote.gaps(price).copy()
         if len(self.limits.most):
-            own = self.limits.prices(price, self._taken, self._quoted)
+            own = self.limits.prices(price, gap_s, self._taken, self._quoted)
             prices = np.where(self.limits.place >= 0, own[self.limits.place], price)
             rows = np.flatnonzero(prices > price)
             if len(rows):
@@ -121,6 +121,8 @@ class Offers:
         )
 
     def _quoted(self, rows: Ints) -> Quote:
+        if isinstance(self.quote, Divisible):
+            return self.quote.pick(rows)
         return self.policy.quote(self.batch.pick(rows), self.forecasts.pick(rows))
 
     def _taken(self, rows: Ints, place: Ints, gap_s: Floats, hosts: Ints) -> Floats:  # noqa: ARG002

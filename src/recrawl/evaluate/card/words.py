@@ -11,7 +11,10 @@ from recrawl.evaluate.card.figures import Calibration, Card
 from recrawl.evaluate.card.past import FEW_VISITS
 from recrawl.evaluate.card.rivals import Rival
 from recrawl.evaluate.report.table import count, share
+from recrawl.schedule.budget import Allowance
 from recrawl.schedule.reason import span
+
+OVER = 1.02  # times the budget is still the budget: days are counted from any moment
 
 
 def title(card: Card) -> str:
@@ -38,8 +41,17 @@ def _visits(card: Card) -> str:
     told = f"; {card.n_failed:,} told nothing" if card.n_failed else ""
     if isnan(card.per_day):
         return f"{card.n_visits:,} {on}{told}; no budget of visits was set"
-    kept = card.n_visits / card.budget if card.budget else 0.0
-    return f"{card.n_visits:,} of {card.budget:,.0f} in the budget ({percent(kept)}), {on}{told}"
+    budget = round(card.budget)
+    if card.n_visits <= max(budget, OVER * card.budget):
+        kept = card.n_visits / card.budget if card.budget else 0.0
+        return f"{card.n_visits:,} of {budget:,} in the budget ({percent(kept)}), {on}{told}"
+    # a new house begins with as much as can be saved up; how much there was later nobody has noted
+    most = int(Allowance(card.per_day, 0.0, card.from_at).most)
+    saved = min(card.n_visits - budget, most)
+    beyond = card.n_visits - budget - saved
+    more = f" and {beyond:,} beyond it" if beyond else ""
+    spent = f"{budget:,} in the budget of that time, {saved:,} of up to {most:,} saved up before{more}"
+    return f"{card.n_visits:,} ({spent}), {on}{told}"
 
 
 def _changes(card: Card) -> str:

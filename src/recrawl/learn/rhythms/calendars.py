@@ -43,9 +43,7 @@ class Calendars(NamedTuple):
 
     n: Floats  # (rows, N_KINDS): changes counted, by hour of the day and by day of the week
     x: Floats  # changes expected
-    loss: (
-        Floats  # (rows, 2): of log likelihood, by visits as a week without hours and as the calendar has them
-    )
+    loss: Floats  # (rows, 2): of log likelihood, as a week without hours and as the calendar has visits
     belief: Floats  # how far the clock goes by the calendar
     spread: Floats  # how many times as fast as in its slowest hour it runs in its fastest
     unsettled: Ints  # visits counted since the clock was set
@@ -224,6 +222,7 @@ def _count(
     calendar has it; or, where the moment is known, so far as it was `due` one in that hour."""
     hourly = at - since_at <= HOURLY_S
     step_s = HOUR_S if hourly else DAY_S
+    rates = _rates(calendars, row)
     likely_s = 0.0
     if exact:
         day, hour = _kinds(at)
@@ -235,8 +234,7 @@ def _count(
         while from_at < at:
             end_at = min(at, (floor(from_at / step_s) + 1.0) * step_s)
             day, hour = _kinds(from_at)
-            rate = _rate(calendars, row, day) * (_rate(calendars, row, hour) if hourly else 1.0)
-            likely_s += rate * (end_at - from_at)
+            likely_s += rates[day] * (rates[hour] if hourly else 1.0) * (end_at - from_at)
             from_at = end_at
     scale = share * (at - since_at) / likely_s if likely_s > 0.0 else 0.0
     from_at = since_at
@@ -244,7 +242,7 @@ def _count(
         end_at = min(at, (floor(from_at / step_s) + 1.0) * step_s)
         expected = per_s * (end_at - from_at)
         day, hour = _kinds(from_at)
-        of_day, of_hour = _rate(calendars, row, day), _rate(calendars, row, hour) if hourly else 1.0
+        of_day, of_hour = rates[day], rates[hour] if hourly else 1.0
         calendars.x[row, day] += expected * of_hour
         calendars.n[row, day] += scale * expected * of_day * of_hour
         if hourly:
@@ -264,9 +262,9 @@ def _kinds(at: float) -> tuple[int, int]:
 @quick
 def settle(calendars: Calendars, row: int) -> None:
     """Set the clock by what was counted."""
-    rates = np.empty(N_CELLS)
+    of_kind, rates = _rates(calendars, row), np.empty(N_CELLS)
     for cell in range(N_CELLS):
-        rates[cell] = _rate(calendars, row, N_HOURS + cell // N_HOURS) * _rate(calendars, row, cell % N_HOURS)
+        rates[cell] = of_kind[N_HOURS + cell // N_HOURS] * of_kind[cell % N_HOURS]
     rates *= N_CELLS / total(rates)
     belief = max(1.0 / (1.0 + exp(calendars.loss[row, 1] - calendars.loss[row, 0] - CAUTION)), FAINT)
     rates = 1.0 - belief + belief * np.maximum(rates, LEAST)
@@ -282,8 +280,21 @@ def settle(calendars: Calendars, row: int) -> None:
 
 
 @quick
-def _rate(calendars: Calendars, row: int, kind: int) -> float:
-    usual = (DOUBT + calendars.n[0, kind]) / (DOUBT + calendars.x[0, kind])
-    if row == 0:
-        return float(usual)
-    return float((DOUBT * usual + calendars.n[row, kind]) / (DOUBT + calendars.x[row, kind]))
+def _rates(calendars: Calendars, row: int) -> Floats:
+    """How many times as fast as usual changes come, by hour of the day and by day of the week."""
+    rates = np.empty(N_KINDS)
+    for first, last in ((0, N_HOURS), (N_HOURS, N_KINDS)):
+        n, x = calendars.n[0, first:last], calendars.x[0, first:last]
+        usual = (DOUBT + n) / (DOUBT + x * _level(n, x))
+        rates[first:last] = usual
+        if row:
+            n, x = calendars.n[row, first:last], calendars.x[row, first:last]
+            rates[first:last] = (DOUBT * usual + n) / (DOUBT + x * _level(n, x * usual))
+    return rates
+
+
+@quick
+def _level(n: Floats, x: Floats) -> float:
+    """How many times as many changes as expected there were in all hours, or on all days, that were seen: how
+    fast resources are, and nothing of hours. Who has only looked in one knows of no other."""
+    return float(n.sum() / x.sum()) if x.sum() > 0.0 else 1.0

@@ -16,12 +16,12 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from recrawl.contracts import Clocked, Forecasts
+from recrawl.contracts import Clocked
 from recrawl.learn.forecasts import Guessed
 from recrawl.model import Floats, Ints
 
 
-class Untold(Clocked, Forecasts, Protocol):
+class Untold(Clocked, Protocol):
     """Forecasts that know of no telling."""
 
     @property

@@ -18,7 +18,7 @@ _AT = ((_POINTS + 1.0) / 2.0) ** 4
 _PART = 2.0 * ((_POINTS + 1.0) / 2.0) ** 3 * _WEIGHTS
 
 _MONTH_S = 30 * DAY_S
-_N_HALVINGS = 40  # of a gap: one of years is known to a thousandth of a second then
+_CLOSE_S, _N_STEPS = 1e-3, 60  # a step below this leaves an error of its square; twenty lead far
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,7 @@ class SpokenForecasts:
         return np.asarray(t_s * sum(parts, np.zeros(np.shape(t_s))))
 
     def survival_slope(self, t_s: Floats) -> Floats:
-        now = sum(rate * np.exp(-decay * t_s) for rate, decay in zip(self.rate.T, DECAY, strict=True))
-        return np.asarray(-self.a / (self.b + self.due(t_s)) * now * self.survival(t_s))
+        return np.asarray(-self.a / (self.b + self.due(t_s)) * self._rate(t_s) * self.survival(t_s))
 
     def n_expected(self, t_s: Floats) -> Floats:
         modes = zip(self.mode.T, self.fall.T, strict=True)
@@ -75,20 +74,31 @@ class SpokenForecasts:
 
     def due(self, t_s: Floats) -> Floats:
         """The posts due by then in a thread as lively as others, while nobody speaks: L(t)."""
-        memories = zip(self.rate.T, DECAY, strict=True)
-        return np.asarray(sum(rate * t_s * _once(decay * t_s) for rate, decay in memories))
+        total: Floats = np.zeros(np.broadcast_shapes(np.shape(t_s), np.shape(self.a)))
+        for part, decay in zip((self.rate / DECAY).T, DECAY, strict=True):
+            total -= part * np.expm1(-decay * t_s)
+        return total
 
     def before_leap_s(self, own_s: Floats, q: Floats, counting: bool) -> Floats:
         """How far it must be in own time, where somebody who is believed so far has told of a post, to be as
         sure of one (or, `counting`, to expect as many) as it is after `own_s` when nobody has. In posts due
         the leap has a closed form."""
         asked = before_leaps_s(self.due(own_s), self.a, self.b, q, counting)
-        low_s, high_s = np.zeros(np.shape(own_s)), np.asarray(own_s, dtype=np.float64)
-        for _ in range(_N_HALVINGS):
-            middle_s = (low_s + high_s) / 2.0
-            short = self.due(middle_s) < asked
-            low_s, high_s = np.where(short, middle_s, low_s), np.where(short, high_s, middle_s)
-        return np.where(asked > 0.0, high_s, 0.0)
+        found_s = np.zeros(np.shape(own_s))
+        # L rises ever less steeply, so Newton's method from the left cannot overshoot.
+        for _ in range(_N_STEPS):
+            step_s = (asked - self.due(found_s)) / np.maximum(self._rate(found_s), 1e-300)
+            next_s = np.clip(found_s + step_s, found_s, own_s)
+            close = next_s - found_s <= _CLOSE_S
+            found_s = next_s
+            if close.all():
+                break
+        return np.asarray(found_s)
+
+    def _rate(self, t_s: Floats) -> Floats:
+        """How fast L rises then."""
+        memories = zip(self.rate.T, DECAY, strict=True)
+        return np.asarray(sum(rate * np.exp(-decay * t_s) for rate, decay in memories))
 
 
 def _once(x: Floats) -> Floats:

@@ -36,6 +36,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._trouble = _Trouble(path)
+        self._together = 0  # the thread whose writings are one transaction for now
         with self._trouble:
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256
@@ -88,6 +89,9 @@ class Database:
     def writing(self) -> Iterator[None]:
         """One transaction. It takes the write lock at once: one that reads first and writes later would fail
         as soon as another process had written in between."""
+        if self._together == threading.get_ident():
+            yield
+            return
         with self._trouble:
             self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -98,6 +102,16 @@ class Database:
             if self._connection.in_transaction:
                 with self._trouble:
                     self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """One transaction of all that this thread writes meanwhile."""
+        with self.writing():
+            self._together = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._together = 0
 
     @contextmanager
     def until(self, over: Callable[[], bool]) -> Iterator[None]:

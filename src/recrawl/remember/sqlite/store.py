@@ -223,6 +223,9 @@ class SqliteStore(
             self._db.run("put_fact", {"key": key, "value": value})
         return True
 
+    def together(self) -> AbstractContextManager[None]:
+        return self._db.together()
+
     def until(self, over: Callable[[], bool]) -> AbstractContextManager[None]:
         return self._db.until(over)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.contracts import Clocked, Forecasts, Goal, Quote
-from recrawl.model import Batch, Floats
+from recrawl.contracts import Clocked, Divisible, Forecasts, Goal, Quote
+from recrawl.model import Batch, Floats, Ints
 from recrawl.schedule.closed import CODES, FRESH, FRESH_HARMONIC, PROMPT, GammaQuote, GammaRates
 from recrawl.schedule.jitter import factors, jittered
 
@@ -42,7 +42,7 @@ class Index:
     def quote(self, batch: Batch, forecasts: Forecasts) -> Quote:
         code = CODES.get(self.goal.name)
         weight = np.asarray(_bearable(batch.weight) / batch.cost)
-        quote: Quote
+        quote: Divisible
         # Asked first, since these may well tell a Gamma distributed rate too: one in own time.
         if isinstance(forecasts, Clocked):
             usual = self._laid_out(batch, weight, forecasts.usual, SOONEST)
@@ -90,6 +90,9 @@ class IndexQuote:
     log_gap: Floats
     log_worth: Floats
 
+    def pick(self, rows: Ints) -> IndexQuote:
+        return IndexQuote(self.log_gap[:, rows], self.log_worth[:, rows])
+
     def gaps(self, price: float | Floats) -> Floats:
         with np.errstate(divide="ignore"):
             wanted = np.log(price)
@@ -116,6 +119,17 @@ class ClockedQuote:
     max_gap_s: Floats
     timely: bool  # whether it counts how long a copy is stale
     counting: bool  # whether every change waits by itself
+
+    def pick(self, rows: Ints) -> ClockedQuote:
+        return ClockedQuote(
+            self.usual.pick(rows),
+            self.clock.pick(rows),
+            self.factor[rows],
+            self.min_gap_s[rows],
+            self.max_gap_s[rows],
+            self.timely,
+            self.counting,
+        )
 
     def gaps(self, price: float | Floats) -> Floats:
         own_s = self.clock.usual.own_s(self.usual.gaps(price)) * self.factor

@@ -1,0 +1,68 @@
+"""What `status` says of the house."""
+
+from __future__ import annotations
+
+import pytest
+
+from recrawl.cli.figures import figures
+
+ROW: dict[str, object] = {
+    "resources": 3,
+    "hosts": 3,
+    "paused": 0,
+    "due": 0,
+    "next_visit_at": None,
+    "last_round": None,
+    "budget_per_day": 100.0,
+    "budget_bytes_per_day": None,
+    "visits_saved": 0,
+    "visits_last_24h": 70,
+    "rule": "index:fresh",
+    "price": 0.0,
+    "demand_per_day": 71.2,
+    "priced_at": "2026-11-15T18:18:10Z",
+    "full_hosts": 0,
+    "visits": 70,
+    "changes": 36,
+    "failures": 0,
+    "versions": 39,
+    "archive_files": 1,
+    "archive_bytes": 9,
+    "archive_carried": 0,
+    "archive": "archive",
+    "store": "recrawl.sqlite",
+    "notices": 0,
+    "notices_failing": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("said", "price"),
+    [
+        ({}, "0, at which about 71 visits a day are worth making"),
+        ({"demand_per_day": 1.0}, "0, at which about 1 visit a day is worth making"),
+        ({"demand_per_day": 104.0}, "0, at which about 104 visits a day are worth making"),
+        (
+            {"demand_per_day": 210.0, "visits_saved": 24},
+            "0, at which about 210 visits a day are worth making, more than the budget has: 24 visits saved "
+            "up are spent first",
+        ),
+        (
+            {"demand_per_day": 210.0, "price": 7.5, "full_hosts": 1},
+            "7.5, at which about 210 visits a day are worth making, more than the budget has in the long run"
+            ": the price is for what falls due in the day ahead; 1 host cannot serve all that is worth it, "
+            "and has a higher one",
+        ),
+        ({"demand_per_day": 9e9, "budget_per_day": None}, "0, at which about 9,000,000,000 visits a day are"),
+        (
+            {"price": None, "demand_per_day": 210.0},
+            "none: the largest gaps alone ask for 210 visits a day, so",
+        ),
+        ({"price": None, "priced_at": None, "demand_per_day": None}, "not found yet"),
+    ],
+)
+def test_more_visits_than_the_budget_has_are_explained(said: dict[str, object], price: str) -> None:
+    found = dict(figures(ROW | said))["price"]
+    assert isinstance(found, str)
+    assert found.startswith(price)
+    assert ("more than" in found) == ("more than" in price)
