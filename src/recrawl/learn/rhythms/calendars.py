@@ -297,4 +297,5 @@ def _rates(calendars: Calendars, row: int) -> Floats:
 def _level(n: Floats, x: Floats) -> float:
     """How many times as many changes as expected there were in all hours, or on all days, that were seen: how
     fast resources are, and nothing of hours. Who has only looked in one knows of no other."""
-    return float(n.sum() / x.sum()) if x.sum() > 0.0 else 1.0
+    expected = total(x)
+    return total(n) / expected if expected > 0.0 else 1.0
