@@ -13,6 +13,7 @@ from numpy.polynomial.legendre import leggauss
 from recrawl.checks.predictor import sample_batch
 from recrawl.contracts import Goal
 from recrawl.errors import UnknownPartError
+from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import PARTS, Rhythm
 from recrawl.learn.rhythms.forecasts import Rhythms
@@ -301,3 +302,20 @@ def test_with_all_its_parts_left_out_it_is_the_gamma_filter() -> None:
     assert forecast(bare).survival(t_s) == pytest.approx(gamma.forecast(batch, START_AT).survival(t_s))
     with pytest.raises(UnknownPartError, match="no part called 'hats'"):
         Rhythm(without=("habits", "hats"))
+
+
+def test_nobody_scouts_where_a_change_is_almost_sure() -> None:
+    since_at = np.full(N, START_AT + 12 * DAY_S)
+    rhythm = taught(visits(), "calendar", "stirs")
+    sure = replace(forecast(rhythm, since_at), gamma=GammaForecasts(np.full(N, 1e3), np.full(N, 1e3 * DAY_S)))
+    batch = replace(sample_batch(N), group=GROUPS, since_at=since_at, max_gap_s=np.full(N, 180 * DAY_S))
+    apart = []
+    for days in (0.1, 0.9, 8.0):  # a change a day is expected
+        gap_s = [
+            Index(Prompt()).quote(batch, replace(sure, scatter=np.full(N, share))).gaps(days**2 * DAY_S / 2)
+            for share in (0.0, 0.3)
+        ]
+        apart.append(float(np.abs(gap_s[1] / gap_s[0] - 1.0).max()))
+    assert 0.15 < apart[0] < 0.31
+    assert 0.15 < apart[1] < 0.31
+    assert apart[2] < 0.01

@@ -23,6 +23,7 @@ from recrawl.learn.rhythms.stirs import stirred_s, unevenness
 from recrawl.learn.rhythms.timings import timed_s
 from recrawl.model import Floats, Ints
 from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC, PROMPT
+from recrawl.schedule.policies.index import OPEN
 
 
 class Terms(NamedTuple):
@@ -49,7 +50,8 @@ def asked_s(terms: Terms, common: Common, row: Floats, beat: Beat, i: int, n_tol
     if beat.slot < 0:
         return own_s
     share = terms.scatter * beat.heed * unevenness(common.stirs.evidence[beat.slot])
-    return own_s * (1.0 + share * (2.0 * _scattered(i + 1, n_told) - 1.0))
+    sway = share * (2.0 * _scattered(i + 1, n_told) - 1.0)
+    return own_s * (1.0 + sway * min(OPEN * exp(-a * log1p(own_s / b_s)), 1.0))
 
 
 @quick

@@ -24,6 +24,9 @@ SOONEST = 0.25
 # Weights beyond this, or below one over it, count as these: what is worth more than a float can hold has no
 # price. Nobody can say such a weight now, but stores and histories may have some.
 EXTREME = 1e100
+# Where a change is almost sure by then, nobody need scout: a third is the least chance of none for which some
+# come as much sooner and later as forecasts say, and with less of a chance they do so less.
+OPEN = 3.0
 
 
 class Index:
@@ -49,7 +52,7 @@ class Index:
             quote = ClockedQuote(
                 usual,
                 forecasts,
-                factors(batch, forecasts.scatter),
+                factors(batch, forecasts.scatter) - 1.0,
                 batch.min_gap_s,
                 batch.max_gap_s,
                 code in (FRESH, FRESH_HARMONIC, PROMPT),
@@ -114,7 +117,7 @@ class ClockedQuote:
 
     usual: IndexQuote
     clock: Clocked
-    factor: Floats
+    sway: Floats  # by what share each comes sooner or later, to scout
     min_gap_s: Floats
     max_gap_s: Floats
     timely: bool  # whether it counts how long a copy is stale
@@ -124,7 +127,7 @@ class ClockedQuote:
         return ClockedQuote(
             self.usual.pick(rows),
             self.clock.pick(rows),
-            self.factor[rows],
+            self.sway[rows],
             self.min_gap_s[rows],
             self.max_gap_s[rows],
             self.timely,
@@ -132,6 +135,9 @@ class ClockedQuote:
         )
 
     def gaps(self, price: float | Floats) -> Floats:
-        own_s = self.clock.usual.own_s(self.usual.gaps(price)) * self.factor
+        usual_s = self.usual.gaps(price)
+        own_s = self.clock.usual.own_s(usual_s)
+        if self.sway.any():
+            own_s = own_s * (1.0 + self.sway * np.minimum(OPEN * self.clock.usual.survival(usual_s), 1.0))
         gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely, self.counting)
         return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))
