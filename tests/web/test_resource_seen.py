@@ -57,9 +57,10 @@ def test_a_stretch_is_zoomed_into_by_dragging_and_by_keys(browser: Any, year: Se
         assert nearer == pytest.approx(near / 2, rel=0.01)
         page.wait_for_function("() => document.activeElement.matches('[data-timeline]')")
         page.keyboard.press("-")
-        assert until_it_is_another(page, nearer) == pytest.approx(near, rel=0.01)
+        again = until_it_is_another(page, nearer)  # which may be a second off
+        assert again == pytest.approx(near, rel=0.01)
         page.click("text=All")
-        assert until_it_is_another(page, near) > 300 * 86_400
+        assert until_it_is_another(page, again) > 300 * 86_400
         assert visitor.complaints == []
 
 

@@ -28,7 +28,8 @@ def settings(
         raise BadSettingError(f"{kind!r} is not a kind; choose one of: {', '.join(Kind)}.")
     if weight is not None and not LEAST_WEIGHT <= weight <= MOST_WEIGHT:
         raise BadSettingError(
-            f"A weight of {weight:g} means nothing; give a number from {LEAST_WEIGHT:g} to {MOST_WEIGHT:g}."
+            f"A weight of {weight:g} means nothing; give a number above 0, from {LEAST_WEIGHT:g} "
+            f"to {MOST_WEIGHT:g}."
         )
     min_gap_s, max_gap_s = (None if said is None else seconds(said) for said in (min_gap, max_gap))
     if any(gap_s is not None and gap_s <= 0.0 for gap_s in (min_gap_s, max_gap_s)):
