@@ -252,7 +252,9 @@ def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batc
 
 
 def retry(finding: Finding, standing: Standing, gap_s: float, now: float) -> Plan:
-    """After a visit that told nothing; `gap_s` is what would be waited if it had."""
+    """After a visit that told nothing; `gap_s` is what would be waited if it had. Of what was seen before
+    the gap of then counts: where much fails at once the price falls, and all would be tried ever sooner."""
+    gap_s = gap_s if np.isnan(standing.gap_s) else standing.gap_s
     most_s = finding.lease.resource.effective.max_gap_s
     wait_s = float(waits_s(np.array([standing.n_failures]), np.array([gap_s]), np.array([most_s]))[0])
     return Plan(

@@ -109,6 +109,7 @@ class Loop:
         self._lore.take_up()
         if (terms := noted_terms(self.store)) is not None:
             self.tariff.take_up(terms, now)
+            self._latest_at = max(self._latest_at, terms.priced_at)  # whoever found that price
 
     def finish(self, *, wait: bool = False) -> None:
         """Nothing more comes for now: what was counted since the last pricing is noted for those to come, and
@@ -246,9 +247,8 @@ class Loop:
 
     def reprice(self, now: float) -> Terms:
         """Find the price that the budget can pay, and plan every resource anew at it."""
-        noted = noted_terms(self.store)
-        if now < max(self._latest_at, noted.priced_at if noted else -inf) - BACK_S:
-            # else nothing would be visited until the time comes round that this clock showed, or another's
+        if now < self._latest_at - BACK_S:
+            # else nothing would be visited until the time comes round that this clock showed
             self.store.set_back(now, lease_s=self.lease_s, rest_s=MAX_CRAWL_DELAY_S)
         self._latest_at = now
         said = self.store.note("said")

@@ -97,7 +97,7 @@ def priced(asked: Asked) -> Priced:
             gap_s = found.applied(asked.batch, asked.forecasts, gap_s)
     return Priced(
         price=price,
-        demand_per_day=float((DAY_S / gap_s).sum()),
+        demand_per_day=float((DAY_S / gap_s)[asked.batch.n_failures == 0].sum()) + market.retries_per_day,
         dear=dear,
         mix=market.mix,
         relooks=found,
@@ -191,7 +191,7 @@ class _Market:
         soon_s = min(asked.every_s, whole_s)
         self.soon = replace(self.ahead, horizon_s=soon_s)
         at_once = self.limits.within(soon_s / whole_s).fitted(first)
-        daily = retries(DAY_S)
+        self.retries_per_day = daily = retries(DAY_S)
         self.rooms = (
             _Room(_left(asked.per_day, daily), _left(asked.bytes_per_day, daily * self.mean_bytes)),
             self._room(whole_s, n_other),
@@ -261,6 +261,8 @@ class _Market:
     def cleared(self, *, near: bool = False) -> float:
         """The lowest price at which all that is asked for fits; nearly, where that will do."""
         n = len(self.batch)
+        if n and np.isnan(self.ahead.since_at).all() and 0.0 < self.asked.guess < inf:
+            return self.asked.guess  # everything fails, and nothing has told that the price should be another
         few = n > N_PILOT
         side = self.some(np.arange(0, n, n // N_PILOT)) if few else self.all
         steady = lowest_price(side.lasting, 1.0, guess=self.asked.guess)

@@ -68,3 +68,12 @@ def test_another_threads_writings_are_not_among_them(tmp_path: Path) -> None:
         thread.start()
         thread.join()
         assert trouble  # as ever: one connection has one transaction at a time
+
+
+def test_what_is_together_within_another_is_part_of_it(tmp_path: Path) -> None:
+    with closing(SqliteStore(tmp_path / "store.sqlite")) as store:
+        with store.together():
+            with store.together():
+                store.note("inner", "1")
+            store.note("outer", "1")
+        assert (store.note("inner"), store.note("outer")) == ("1", "1")

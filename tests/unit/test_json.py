@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from recrawl.checks import detector as detector_checks
 from recrawl.detect import json as json_detector
+from recrawl.detect import structured
 from recrawl.detect.json import Document, Json
 from recrawl.detect.masks import REST
 from recrawl.detect.structured import Form, Structured
@@ -138,3 +139,18 @@ def test_a_member_given_twice_is_kept_twice() -> None:
 def test_what_is_not_json_is_unknown_and_no_change(broken: str) -> None:
     assert changed('{"a": 1}', broken) is Changed.UNKNOWN
     assert Json().fingerprint(snapshot(broken)) == ""
+
+
+def test_in_a_process_of_its_own_each_copy_is_read_once_too() -> None:
+    """Reading takes longest, and has ten seconds there."""
+    read: list[bytes] = []
+
+    def counted(snapshot: Snapshot) -> Document:
+        read.append(bytes(snapshot.body))
+        return json_detector.read(snapshot)
+
+    own = Json()._form
+    form = Form(counted, own.digest, own.differences, own.parts, own.empty, own.texts)
+    copies = [snapshot('{"a": 1}'), snapshot('{"a": 2}')]
+    assert structured._elsewhere(structured._compared, form, *copies) is not None
+    assert read == [bytes(copy.body) for copy in copies]

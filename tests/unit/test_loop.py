@@ -239,14 +239,24 @@ def test_a_clock_that_is_set_back_keeps_nothing_waiting(ahead_s: float, restarte
     assert not again(loop, per_day=1000.0, at=max(due_at)).must_reprice(now)
 
 
-def test_a_pricing_notices_that_another_s_clock_was_ahead() -> None:
-    """Its own never was, and it does not take the other's price up."""
+def test_whoever_begins_notices_that_another_s_clock_was_ahead() -> None:
+    loop = loop_with(3)
+    visit(loop, NOW + 400 * DAY_S)
+    loop.reprice(NOW + 400 * DAY_S)
+    after = again(loop, per_day=1000.0, at=NOW + 3_600.0)
+    assert after.must_reprice(NOW + 3_600.0)
+    after.reprice(NOW + 3_600.0)
+    assert after.store.standing(1)[0].since_at == NOW + 3_600.0
+
+
+def test_who_was_held_up_does_not_take_the_clock_for_set_back() -> None:
+    """Another worker has priced meanwhile, at a later moment than this one believes it to be."""
     loop = loop_with(3)
     other = again(loop, per_day=1000.0, at=NOW)
-    visit(other, NOW + 400 * DAY_S)
-    other.reprice(NOW + 400 * DAY_S)
-    loop.reprice(NOW + 3_600.0)
-    assert loop.store.standing(1)[0].since_at == NOW + 3_600.0
+    visit(other, NOW + 300.0)
+    other.reprice(NOW + 300.0)
+    loop.reprice(NOW + 200.0)
+    assert loop.store.standing(1)[0].since_at == NOW + 300.0
 
 
 def test_a_visit_that_seems_to_come_before_the_last_one_teaches_nothing() -> None:

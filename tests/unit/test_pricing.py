@@ -77,9 +77,10 @@ class Run:
         rest_s: Mapping[str, float] | None = None,
         n_bytes: Callable[[int], int] = lambda _: 0,
         n_dead: int = 0,
+        begun_days: float = 0.0,
     ) -> None:
-        """The first `n_dead` never answer."""
-        loop, now = self.loop, START_AT
+        """The first `n_dead` do not answer."""
+        loop, now = self.loop, START_AT + begun_days * DAY_S
         acts = acts or {}
         waiting = sorted(acts)
         while now < START_AT + days * DAY_S:
@@ -182,6 +183,26 @@ def test_what_is_dead_takes_little_from_what_is_not(share: float) -> None:
     assert np.median(late_s[later & ~failed]) < 3 * 3_600.0
     # while everything is tried for the first times nobody knows how much of it is dead
     assert np.abs(run.per_day() - PER_DAY)[5:].max() <= max(0.02 * PER_DAY, 1.0)
+
+
+def test_where_everything_fails_visits_keep_a_price_and_waits_grow() -> None:
+    """As when our own network is down: else the price would fall to nothing, and all be tried ever sooner."""
+    run = Run(loop_of(6.0), town(30))
+    run.until(10, n_dead=0)
+    n = len(run.visits)
+    run.until(24, n_dead=30, begun_days=10)
+    assert run.loop.price > 0.0
+    waited: dict[int, list[float]] = {}
+    for visit in run.visits[n:]:
+        waited.setdefault(visit.resource_id, []).append(visit.at)
+    longest = [np.diff(at) for at in waited.values() if len(at) > 3]
+    assert longest
+    # one may wait in line for the budget, so that not every wait is longer than the one before
+    assert all(gap_s[-1] > gap_s[0] for gap_s in longest)
+    assert np.median([gap_s[0] for gap_s in longest]) > 2 * 900.0
+    terms = run.loop.tariff.terms
+    assert terms is not None
+    assert terms.demand_per_day < 30.0  # retries alone
 
 
 def test_a_budget_that_nothing_needs_is_not_saved_up_for_later() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
 from time import time
@@ -12,15 +12,17 @@ from tests.parity.test_parity import Shelf
 from typer.testing import CliRunner
 
 from recrawl.app.build import open_house
+from recrawl.checks.store.samples import resource_scope
 from recrawl.cli.main import app
 from recrawl.detect.exact import Exact
+from recrawl.errors import StoreError
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.runner import Runner
 from recrawl.live.turns import PATIENCE_S, Round
 from recrawl.live.virtual import VirtualClock
 from recrawl.live.worker import Worker
 from recrawl.loop import Loop
-from recrawl.model import GLOBAL, Fetch, NewResource, Outcome, Request, Settings
+from recrawl.model import GLOBAL, Fetch, Lease, NewResource, Outcome, Request, Settings
 from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.policies.uniform import Uniform
@@ -126,3 +128,25 @@ def test_a_round_goes_on_where_the_clock_is_set_back_during_a_fetch(back_s: floa
     clock.run(runner.run(turns=Round(loop, turns, START_AT, inf)))
     assert loop.store.counts(START_AT)["visits"] == 5
     assert clock.now() <= START_AT + (30.0 if back_s == 30.0 else 30.0 + MAX_CRAWL_DELAY_S - back_s)
+
+
+def test_a_round_outlives_a_store_that_fails_while_something_is_given_back() -> None:
+    class Failing(MemoryStore):
+        fails = 1
+
+        def release(self, leases: Sequence[Lease], gate_at: float) -> None:
+            if self.fails:
+                self.fails -= 1
+                raise StoreError("The disk is full; make room.")
+            super().release(leases, gate_at)
+
+    store = Failing()
+    urls = ["http://a.test/1", "http://b.test/1"]
+    store.add([NewResource(url=url, host=host_key(url)) for url in urls], START_AT)
+    store.say(resource_scope(urls[0]), Settings(paused=True), START_AT)  # after the round was made
+    loop = Loop(store=store, predictor=GammaFilter(), policy=Uniform(), rule="uniform", per_day=100.0)
+    turns = {"a.test": [(START_AT, 1)], "b.test": [(START_AT + 1.0, 2)]}
+    made = Round(loop, turns, began_at=START_AT, end_at=inf)
+    with pytest.raises(StoreError):
+        made.due(START_AT + 2.0, 10)
+    assert [lease.resource.id for lease in made.due(START_AT + 3.0, 10)] == [2]

@@ -1,4 +1,5 @@
-"""Gaps that could not hold beside those said before: refused, since what is taken must count.
+"""Gaps of resources that could not hold beside those said before: refused, since what is taken must count.
+What is said of a tag or a host is held against what was said of it before, not against all that it reaches.
 
 The default needs no asking: a smallest gap that nobody else spoke of follows the largest.
 """
@@ -6,7 +7,7 @@ The default needs no asking: a smallest gap that nobody else spoke of follows th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from recrawl.app.quantity import written
 from recrawl.contracts import Store
@@ -37,10 +38,11 @@ def check_resources(
     """What is said of resources beside what was said before of them, their tags and their hosts."""
     if not _speaks(settings):
         return
+    overruled = lru_cache(maxsize=1_000)(partial(_overruled, store))
     for resource in resources:
         min_gap_s = _check_own(resource.url, resource.settings, settings, forget)
         if settings.max_gap_s is not None and min_gap_s is None:
-            problem = _overruled(store, settings.max_gap_s, resource.tags, resource.host)
+            problem = overruled(settings.max_gap_s, tuple(resource.tags), resource.host)
             if problem:
                 raise ConflictError(f"{resource.url}: {problem}")
 

@@ -114,9 +114,9 @@ async def run(
 
 def _left(loop: Loop, began_at: float, now: float) -> Left | None:
     ready_at = loop.store.ready_at(now, due_by=began_at)
-    if ready_at == inf:
-        return None
     poor = loop.n_free(now) == 0
+    if ready_at == inf or (ready_at <= now and not poor):  # nothing, or only because the time was up
+        return None
     if poor:
         ready_at = max(ready_at, loop.purse.ready_at(now))
     return Left(loop.store.counts(began_at)["due"], ready_at, poor)

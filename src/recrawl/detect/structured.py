@@ -147,11 +147,17 @@ class Structured:
         # Nor does it bound what a selector has to do.
         chosen = any(snapshot.lens.include or snapshot.lens.ignore for snapshot in snapshots)
         if packed or chosen or sum(len(snapshot.body) for snapshot in snapshots) > self._tame_bytes:
-            return shared().run(function, self._form, *(replace(one, memo=None) for one in snapshots))
+            bare = (replace(one, memo=None) for one in snapshots)  # what was read of it need not travel
+            return shared().run(_elsewhere, function, self._form, *bare)
         try:
             return function(self._form, *snapshots)
         except Exception as problem:  # whatever strange bytes provoke; the pool does the same
             return ParseFailed("error", f"{type(problem).__name__}: {problem}")
+
+
+def _elsewhere(function: Callable[..., T], form: Form[Any], *snapshots: Snapshot) -> T:
+    """In a process of its own, each snapshot is read once too."""
+    return function(form, *(replace(one, memo={}) for one in snapshots))
 
 
 def _read(form: Form[T], snapshot: Snapshot) -> T:

@@ -121,13 +121,15 @@ class Round:
             heappush(self._line, (*host.left[-1], host.name))
         leases: list[Lease] = []
         while self._line and len(leases) < limit:
+            host = self._hosts[heappop(self._line)[-1]]
             try:
-                lease = self._claimed(self._hosts[self._line[0][-1]], now)
+                lease = self._claimed(host, now)
             except StoreError:
+                if host.left:
+                    heappush(self._waiting, (now, host.name))
                 if not leases:
                     raise
                 break  # else nobody would hold those; the trouble shows again at the next turn
-            heappop(self._line)
             leases += [lease] if lease is not None else []
         self.n_begun += len(leases)
         return leases

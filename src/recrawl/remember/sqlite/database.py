@@ -107,11 +107,11 @@ class Database:
     def together(self) -> Iterator[None]:
         """One transaction of all that this thread writes meanwhile."""
         with self.writing():
-            self._together = threading.get_ident()
+            before, self._together = self._together, threading.get_ident()
             try:
                 yield
             finally:
-                self._together = 0
+                self._together = before  # the same where it is within another
 
     @contextmanager
     def until(self, over: Callable[[], bool]) -> Iterator[None]:
