@@ -11,11 +11,13 @@ import numpy as np
 from recrawl.contracts import Forecasts, Policy
 from recrawl.costs import Costs
 from recrawl.finding import Finding, keep_busy
-from recrawl.model import DAY_S, Batch, Bools, Floats, Plans
+from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
 from recrawl.purse import Purse
 from recrawl.schedule.relooks import Relooks
 from recrawl.terms import BACK_S, Terms
+
+ROOM = 2.0  # times shorter or longer: enough to see which way a gap would go
 
 
 class Tariff:
@@ -91,6 +93,9 @@ class Tariff:
     ) -> Plans:
         low, high = batch.min_gap_s * (1 + 1e-9), batch.max_gap_s * (1 - 1e-9)
         bound = np.where(gap_s <= low, -1, np.where(gap_s >= high, 1, 0))
+        if len(only := np.flatnonzero(high <= low)):
+            each = np.broadcast_to(np.asarray(prices, dtype=np.float64), len(batch))
+            bound[only] = self._leaning(batch.pick(only), forecasts.pick(only), each[only])
         return Plans(
             id=batch.id,
             since_at=batch.since_at,
@@ -103,6 +108,15 @@ class Tariff:
             rule=self._rule,
             planned_at=now,
         )
+
+    def _leaning(self, batch: Batch, forecasts: Forecasts, prices: Floats) -> Ints:
+        """Of those with only one gap allowed: -1 where they would come sooner if they could, 1 if later."""
+        terms, gap_s = self.terms, batch.max_gap_s
+        if self.costs is not None and terms is not None:
+            batch = costed(batch, self.costs.n_bytes(batch.id), terms.mix, terms.mean_bytes)
+        free = replace(batch, min_gap_s=gap_s / ROOM, max_gap_s=gap_s * ROOM)
+        wanted_s = self._policy.quote(free, forecasts).gaps(prices)
+        return np.where(wanted_s < gap_s * (1 - 1e-9), -1, np.where(wanted_s > gap_s * (1 + 1e-9), 1, 0))
 
     def _asked(self, batch: Batch, forecasts: Forecasts, now: float) -> Asked:
         purse = self._purse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -77,6 +78,10 @@ def test_a_source_that_told_of_a_change_is_mentioned() -> None:
 def test_bounds_are_named() -> None:
     assert "smallest gap allowed" in reason(plan(bound="min"), Standing())
     assert "largest gap allowed" in reason(plan(bound="max"), Standing())
+    late = plan(bound="max", price=inf)
+    assert "no visit is worth the price" in reason(late, Standing())
+    assert "its host cannot keep it" in reason(late, Standing(), scarce="its host")
+    assert "uniform would have it later" in reason(replace(late, rule="uniform"), Standing())
 
 
 def test_first_looks_and_retries_have_their_own_words() -> None:

@@ -20,7 +20,7 @@ from recrawl.contracts import Accountable, Forecasts, Store
 from recrawl.learn.credible import interval
 from recrawl.model import DAY_S, Erasure, Floats, Hunch, Plan, Resource, Standing, Visit
 from recrawl.schedule.reason import reason
-from recrawl.terms import noted_terms
+from recrawl.terms import Terms, noted_terms
 
 N_POINTS = 61
 BEYOND = 1.5  # gaps: so far the curve goes …
@@ -80,6 +80,7 @@ class Account:
     per_day: tuple[float, float]  # the rate lies between these with probability SHARE; NaN: not known
     told_by: str  # the address of whoever told of a change since; empty: nobody
     n_heard: int  # visits of its group that were heard
+    terms: Terms | None  # of the last pricing
     otherwise: list[Otherwise]
     silence: Silence | None
     hunches: Sequence[tuple[str, float, Hunch]]  # of the last models, each with its name and when that was
@@ -172,6 +173,7 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
         per_day=rate,
         told_by=url_of(store, standing.told_by) if standing.told_by else "",
         n_heard=n_heard,
+        terms=beliefs.terms,
         otherwise=otherwise,
         silence=silence,
         hunches=store.hunches_of(resource.id),
@@ -190,9 +192,15 @@ def sentence(
             return "Nothing is planned for it."
         terms = noted_terms(store)
         by_size = terms is not None and terms.mix > 0.0
-        return reason(plan, standing, said.changes, weight=said.weight, by_size=by_size)
+        scarce = "its host" if full_host(terms, resource) else "the budget"
+        return reason(plan, standing, said.changes, weight=said.weight, by_size=by_size, scarce=scarce)
     paused = "Paused: it is not looked at until `recrawl resume`"
     return f"{paused}." if erasure is None else f"{paused}; {erased_words(erasure)}."
+
+
+def full_host(terms: Terms | None, resource: Resource) -> bool:
+    """Whether its host has less room than the budget."""
+    return terms is not None and isfinite(terms.price) and str(resource.host_id) in terms.dear
 
 
 def _curve(forecast: Forecasts, standing: Standing, due_at: float, now: float) -> Curve:

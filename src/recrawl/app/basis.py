@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 
-from recrawl.app.account import SHARE, Account
+from recrawl.app.account import SHARE, Account, full_host
 from recrawl.app.quantity import iso
 from recrawl.model import DAY_S
 from recrawl.schedule.reason import looks_like, percent, price_words, rounded, span
@@ -64,11 +64,23 @@ def _price(found: Account) -> str | None:
     """The very figure that decided, for who wants to reckon with it."""
     plan = found.plan
     goal = plan.rule.partition(":")[2] if plan else ""
+    if plan is not None and plan.price == inf and plan.bound == "max":
+        return _no_price(found)
     if plan is None or not goal or not isfinite(plan.price) or plan.price <= 0.0:
         return None
     weight = found.resource.effective.weight
     times = "" if weight == 1.0 else f", times its weight of {weight:g},"
     return f"{price_words(goal, plan.price)}: a visit comes when what it is worth{times} reaches this"
+
+
+def _no_price(found: Account) -> str:
+    """Why none is high enough, and how late visits come."""
+    if found.terms is None or full_host(found.terms, found.resource):
+        words = "none: the largest gaps on its host alone ask for more visits than that can serve"
+    else:
+        n = f"{rounded(found.terms.demand_per_day, 3)} visits a day"
+        words = f"none: the largest gaps alone ask for {n}, more than the budget has"
+    return f"{words}; visits come about every {span(found.otherwise[0].gap_s)}" if found.otherwise else words
 
 
 def _posts(found: Account, said_at: float) -> Iterator[tuple[str, str]]:

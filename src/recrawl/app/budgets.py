@@ -15,6 +15,7 @@ from recrawl.evaluate.budgets.offers import Offers, lasting, served
 from recrawl.evaluate.budgets.sureness import expected, scatter
 from recrawl.model import DAY_S, HOUR_S, Batch, Bools, Floats, Ints
 from recrawl.pricing import costed
+from recrawl.schedule.retry import n_retries
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -24,11 +25,23 @@ N_ASKED = 50  # resources whose newest visits tell how many of them tell nothing
 N_EACH = 16  # of those visits
 MOST_UNSEEN = 0.7  # of a day's budget: the rest may have gone to second looks
 FAILING = 3  # visits in a row
+MONTH_S = 30 * DAY_S
 
 
 def seen_of_late(batch: Batch) -> Bools:
     """Not those that were never seen, or whose newest visits all failed."""
-    return np.asarray(np.isfinite(batch.since_at) & (batch.n_failures < FAILING))
+    return np.asarray(np.isfinite(batch.since_at) & ~failing(batch))
+
+
+def failing(batch: Batch) -> Bools:
+    """Whose newest visits all failed: these are tried again in gaps that no price decides."""
+    return np.asarray(batch.n_failures >= FAILING)
+
+
+def retries_per_day(batch: Batch) -> float:
+    """What the failing take of any budget, should they go on so: less and less, so a month tells."""
+    n_failures = np.where(failing(batch), batch.n_failures, 0)
+    return n_retries(n_failures, batch.gap_s, batch.max_gap_s, MONTH_S) * DAY_S / MONTH_S
 
 
 def budgets_here(
@@ -73,14 +86,23 @@ def long_run(house: House, beliefs: Beliefs, batch: Batch) -> Budgets | None:
     return budgets_here(house, beliefs, costed(batch, n_bytes, terms.mix, terms.mean_bytes), n_bytes=n_bytes)
 
 
-def gaps_at(beliefs: Beliefs, found: Budgets, resource_id: int, times: tuple[float, ...]) -> list[Otherwise]:
-    """A resource's gap at so many times the budget."""
+def gaps_at(
+    beliefs: Beliefs, found: Budgets, resource_id: int, times: tuple[float, ...], retries: float = 0.0
+) -> list[Otherwise]:
+    """A resource's gap at so many times the budget, of which so many visits a day go to those that fail."""
     visits, weight = beliefs.budget.visits_per_day or inf, beliefs.budget.bytes_per_day or inf
+    tried_bytes = retries * (1.0 if beliefs.terms is None else beliefs.terms.mean_bytes)
     n_asked = len(found.asking(resource_id).batch)
+    left = [(_left(factor * visits, retries), _left(factor * weight, tried_bytes)) for factor in times]
     return [
-        Otherwise(factor, n_asked, *found.gap_of(resource_id, factor * visits, factor * weight))
-        for factor in times
+        Otherwise(factor, n_asked, *found.gap_of(resource_id, *both))
+        for factor, both in zip(times, left, strict=True)
     ]
+
+
+def _left(per_day: float, retries: float) -> float:
+    """Retries that want more than half of a budget wait in line, as when a run finds its price."""
+    return max(per_day - retries, per_day / 2.0)
 
 
 def _busy(house: House, beliefs: Beliefs, took_s: float) -> tuple[dict[int, float], float]:
@@ -101,7 +123,8 @@ def _busy(house: House, beliefs: Beliefs, took_s: float) -> tuple[dict[int, floa
 def _useful(beliefs: Beliefs, batch: Batch) -> tuple[float, float]:
     """The share of what was paid for that told something: others fail, and second looks cost a visit too. And
     how long a visit takes."""
-    rows = np.unique(np.linspace(0, len(batch) - 1, min(N_ASKED, len(batch))).astype(np.int64))
+    seen = np.flatnonzero(np.isfinite(batch.since_at))
+    rows = seen[np.unique(np.linspace(0, len(seen) - 1, min(N_ASKED, len(seen))).astype(np.int64))]
     newest = [visit for key in batch.id[rows].tolist() for visit in beliefs.store.visits(key, N_EACH)]
     if not newest:
         return 1.0, 0.0
@@ -118,10 +141,11 @@ def _useful(beliefs: Beliefs, batch: Batch) -> tuple[float, float]:
 
 def _scatter(beliefs: Beliefs, batch: Batch, forecasts: Forecasts) -> float:
     """From the newest visits of some hosts' resources, whole hosts at a time."""
-    groups = np.random.default_rng(len(batch)).permutation(np.unique(batch.group))
-    place = np.empty(int(batch.group.max()) + 1, dtype=np.int64)
+    told = np.flatnonzero(np.isfinite(batch.since_at))
+    groups = np.random.default_rng(len(told)).permutation(np.unique(batch.group[told]))
+    place = np.empty(int(batch.group.max(initial=0)) + 1, dtype=np.int64)
     place[groups] = np.arange(len(groups))
-    rows: Ints = np.argsort(place[batch.group], kind="stable")[:N_HEARD]
+    rows: Ints = told[np.argsort(place[batch.group[told]], kind="stable")[:N_HEARD]]
     seen = beliefs.store.lately(batch.id[rows], N_EACH).folded()
     at = np.sort(rows)
     row = at[np.searchsorted(batch.id[at], seen.id)]

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from recrawl.app.beliefs import Beliefs
-from recrawl.app.budgets import Otherwise, gaps_at, long_run, seen_of_late
+from recrawl.app.budgets import Otherwise, failing, gaps_at, long_run, retries_per_day
 from recrawl.app.build import House
 from recrawl.evaluate.budgets.curve import Budgets
 
@@ -32,18 +32,24 @@ class Everybody:
 
     def gaps(self, resource_id: int, times: tuple[float, ...]) -> list[Otherwise]:
         """One's gap at so many times the budget, in the long run; nothing where there is none to change, or
-        where it is paused."""
+        where it is paused. Those never seen have their share of it too, by what is expected of them."""
         row = np.flatnonzero(self.batch.id == resource_id)
         if not len(row):
             return []
-        late = seen_of_late(self.batch)
-        if late[row[0]]:
-            found = self._budgets
+        sharing = ~failing(self.batch)
+        if sharing[row[0]]:
+            found, retries = self._budgets, self._retries
         else:  # it is none of those that budgets are reckoned for, and is put among them
-            late[row[0]] = True
-            found = long_run(self._house, self._beliefs, self.batch.pick(late))
-        return [] if found is None else gaps_at(self._beliefs, found, resource_id, times)
+            sharing[row[0]] = True
+            found = long_run(self._house, self._beliefs, self.batch.pick(sharing))
+            others = np.flatnonzero(self.batch.id != resource_id)
+            retries = retries_per_day(self.batch.pick(others))
+        return [] if found is None else gaps_at(self._beliefs, found, resource_id, times, retries)
 
     @cached_property
     def _budgets(self) -> Budgets | None:
-        return long_run(self._house, self._beliefs, self.batch.pick(seen_of_late(self.batch)))
+        return long_run(self._house, self._beliefs, self.batch.pick(~failing(self.batch)))
+
+    @cached_property
+    def _retries(self) -> float:
+        return retries_per_day(self.batch)

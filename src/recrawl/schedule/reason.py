@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 
 from recrawl.model import ASKED, DAY_S, HOUR_S, Changes, Plan, Standing
 
@@ -19,9 +19,10 @@ def reason(
     *,
     weight: float = 1.0,
     by_size: bool = False,
+    scarce: str = "the budget",
 ) -> str:
     """Why the resource is looked at next when it is; `changes` are those that count. With `by_size` a visit
-    costs what it weighs."""
+    costs what it weighs. `scarce` is what has too little room where no price is high enough."""
     if plan.rule == ASKED:
         return "Somebody asked for a visit: it comes in turn with all else that is due."
     if plan.rule == "first-look":
@@ -41,15 +42,22 @@ def reason(
     if standing.hunch_per_day > 0.0 and standing.n_informative <= N_NEW:
         alike = f"; it {looks_like(standing.hunch_per_day)}"
     told = "; a source has told of a change since" if standing.told_by else ""
-    return f"{known}{alike}{told}; {_why(plan, weight, by_size)}."
+    return f"{known}{alike}{told}; {_why(plan, weight, by_size, scarce)}."
 
 
-def _why(plan: Plan, weight: float, by_size: bool) -> str:
+def _why(plan: Plan, weight: float, by_size: bool, scarce: str) -> str:
     goal = plan.rule.partition(":")[2]
     if plan.bound == "relook":
         return (
             "it changes faster than the budget can follow, and is looked at now and then, two visits at a "
             "time, to find out whether it has slowed down"
+        )
+    if plan.bound == "max" and plan.price == inf:
+        # at such a price nothing is worth a visit, so "later" would be "never"
+        unwanted = "no visit is worth the price" if goal else f"{plan.rule} would have it later"
+        return (
+            f"{unwanted}, but {span(plan.gap_s)} is the largest gap allowed; {scarce} cannot keep it, "
+            "and visits come late"
         )
     if plan.bound:
         wanted = "a visit would be worth it" if goal else f"{plan.rule} would have it"

@@ -85,7 +85,10 @@ class Offers:
             long_s = np.where(lost, np.minimum(long_s, 2.0 * each_s), long_s)
             late = gap_s * self.limits.cut(DAY_S / gap_s) / DAY_S  # a host that is full is full for pairs too
             gap_s, long_s = gap_s / late, long_s / late
-        share = per_day / max(self.times * float((DAY_S / gap_s).sum()), 1e-300)
+        n = DAY_S / gap_s
+        share = per_day / max(self.times * float(n.sum()), 1e-300)
+        if self.n_bytes is not None:
+            share = min(share, bytes_per_day / max(self.times * float(n @ self.n_bytes), 1e-300))
         if share < 0.98:  # the largest gaps alone ask for more than there is: all visits are late
             gap_s, long_s = gap_s / share, long_s / share
         return price, Gaps(np.asarray(gap_s), np.asarray(long_s), lost)
