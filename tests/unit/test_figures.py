@@ -16,6 +16,8 @@ ROW: dict[str, object] = {
     "budget_per_day": 100.0,
     "budget_bytes_per_day": None,
     "visits_saved": 0,
+    "bytes_saved": None,
+    "free_at": None,
     "visits_last_24h": 70,
     "rule": "index:fresh",
     "price": 0.0,
@@ -49,15 +51,16 @@ ROW: dict[str, object] = {
         ),
         (
             {"demand_per_day": 210.0, "price": 7.5, "full_hosts": 1},
-            "7.5, at which about 210 visits a day are worth making, more than the budget has in the long run"
-            ": the price is for what falls due in the day ahead; 1 host cannot serve all that is worth it, "
-            "and has a higher one",
+            "7.5 seconds of stale time saved, at which about 210 visits a day are worth making, more than "
+            "the budget has in the long run: the price is for what falls due in the day ahead; 1 host "
+            "cannot serve all that is worth it, and has a higher one",
         ),
         ({"demand_per_day": 9e9, "budget_per_day": None}, "0, at which about 9,000,000,000 visits a day are"),
         (
             {"price": None, "demand_per_day": 210.0},
             "none: the largest gaps alone ask for 210 visits a day, so",
         ),
+        ({"price": None, "demand_per_day": 0.2}, "none: the largest gaps alone ask for less than a visit a"),
         ({"price": None, "priced_at": None, "demand_per_day": None}, "not found yet"),
     ],
 )
@@ -66,3 +69,12 @@ def test_more_visits_than_the_budget_has_are_explained(said: dict[str, object], 
     assert isinstance(found, str)
     assert found.startswith(price)
     assert ("more than" in found) == ("more than" in price)
+
+
+def test_a_budget_that_is_spent_or_in_bytes_is_told() -> None:
+    plain = dict(figures(ROW))
+    assert (plain["due now"], plain["budget"]) == ("0", "100 visits a day: 70 visits in the last 24 h")
+    said = {"due": 58, "free_at": "2026-11-18T03:29:40Z", "budget_per_day": None}
+    told = dict(figures({**ROW, **said, "budget_bytes_per_day": 1.0, "bytes_saved": 12_300}))
+    assert told["due now"] == "58; the budget has no visit free until 2026-11-18T03:29:40Z"
+    assert told["budget"] == "1 byte a day: 70 visits in the last 24 h, 12,300 bytes saved up"

@@ -40,13 +40,19 @@ def status(house: House) -> Row:
     counts = house.store.counts(now)
     terms = noted_terms(house.store)
     schedule = house.config.schedule
-    ready_at = house.store.ready_at(now)
+    limits = schedule.limits if terms is None else terms
     per_day = schedule.limits.visits_per_day if terms is None else terms.per_day
+    purse = Purse(house.store, per_day, limits.bytes_per_day)
+    purse.mean_bytes = 1.0 if terms is None else terms.mean_bytes
+    poor = purse.n_free(now) == 0
+    ready_at = max(house.store.ready_at(now), purse.ready_at(now) if poor else now)
     return {
         **counts,
         "budget_per_day": per_day,
-        "budget_bytes_per_day": schedule.limits.bytes_per_day if terms is None else terms.bytes_per_day,
+        "budget_bytes_per_day": limits.bytes_per_day,
         "visits_saved": None if per_day is None else int(Purse(house.store, per_day, None).n_free(now)),
+        "bytes_saved": None if limits.bytes_per_day is None else max(0, int(purse.saved(now)[1])),
+        "free_at": iso(purse.ready_at(now)) if poor else None,
         "visits_last_24h": house.store.n_visits_since(now - DAY_S),
         "rule": f"{schedule.policy}:{schedule.goal}" if terms is None else terms.rule,
         "price": None if terms is None else number(terms.price),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from recrawl.cli.terminal import n_of
+from recrawl.schedule.reason import price_words
 
 NEARLY = 1.05  # times the budget is as much as it has: the price is never found to the last visit
 FEW = 0.01  # of a day's visits: so few that are saved up explain nothing
@@ -14,11 +15,13 @@ FEW = 0.01  # of a day's visits: so few that are saved up explain nothing
 def figures(row: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Line by line, each with its name."""
     yield "watched", f"{row['resources']:,} on {n_of(row['hosts'], 'host')}, {row['paused']:,} paused"
-    yield "due now", f"{row['due']:,}"
+    yield "due now", f"{row['due']:,}" + (f"; {_spent(row)}" if row["free_at"] else "")
     yield "next visit", row["next_visit_at"]
     if (made := row["last_round"]) is not None:
         yield "last round", _round(made)
-    yield "budget", f"{_budget(row)} a day, {row['visits_last_24h']:,} in the last 24 h"
+    made = f"{n_of(row['visits_last_24h'], 'visit')} in the last 24 h"
+    saved = "" if row["bytes_saved"] is None else f", {n_of(row['bytes_saved'], 'byte')} saved up"
+    yield "budget", f"{_budget(row)} a day: {made}{saved}"
     yield "rule", row["rule"]
     yield "price", _price(row) + (f"; {_full(row['full_hosts'])}" if row["full_hosts"] else "")
     yield (
@@ -41,13 +44,20 @@ def _price(row: Mapping[str, Any]) -> str:
     n = round(row["demand_per_day"])
     if row["price"] is not None:
         worth = f"about {n_of(n, 'visit')} a day {'is' if n == 1 else 'are'} worth making"
-        return f"{row['price']:,.3g}, at which {worth}{_beyond(row)}"
+        goal = row["rule"].partition(":")[2]
+        price = price_words(goal, row["price"]) if goal and row["price"] > 0.0 else f"{row['price']:,.3g}"
+        return f"{price}, at which {worth}{_beyond(row)}"
     from recrawl.schedule.policies.classes import CLASSED
     from recrawl.schedule.policies.rules.named import RULES
 
     ruled = row["rule"] in {*RULES, *CLASSED}
     who = f"the rule {row['rule']} asks" if ruled else "the largest gaps alone ask"
-    return f"none: {who} for {n_of(n, 'visit')} a day, so visits come late; raise the budget or the gaps"
+    much = f"{n_of(n, 'visit')} a day" if n else "less than a visit a day, and the budget has less still"
+    return f"none: {who} for {much}, so visits come late; raise the budget or the gaps"
+
+
+def _spent(row: Mapping[str, Any]) -> str:
+    return f"the budget has no visit free until {row['free_at']}"
 
 
 def _beyond(row: Mapping[str, Any]) -> str:
@@ -56,7 +66,7 @@ def _beyond(row: Mapping[str, Any]) -> str:
     if per_day is None or row["demand_per_day"] <= NEARLY * per_day:
         return ""
     if saved >= FEW * per_day:
-        return f", more than the budget has: {n_of(saved, 'visit')} saved up are spent first"
+        return f", more than the budget has: {n_of(saved, 'visit')} saved up {'is' if saved == 1 else 'are'} spent first"
     return ", more than the budget has in the long run: the price is for what falls due in the day ahead"
 
 
@@ -69,8 +79,10 @@ def _round(made: Mapping[str, Any]) -> str:
 
 
 def _budget(row: Mapping[str, Any]) -> str:
-    limits = ((row["budget_per_day"], "visits"), (row["budget_bytes_per_day"], "bytes"))
-    return " and ".join(f"{most:,.15g} {what}" for most, what in limits if most is not None)
+    limits = ((row["budget_per_day"], "visit"), (row["budget_bytes_per_day"], "byte"))
+    return " and ".join(
+        f"{most:,.15g} {what}{'' if most == 1 else 's'}" for most, what in limits if most is not None
+    )
 
 
 def _full(n: int) -> str:

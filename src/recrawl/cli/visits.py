@@ -187,14 +187,16 @@ def _line(house: House, loop: Loop, tally: Tally) -> str:
 
 
 def _summed_up(house: House, tally: Tally) -> None:
+    from recrawl.app.health import status
     from recrawl.app.quantity import iso
     from recrawl.schedule.reason import span
 
     now = house.clock.now()
     counts = house.store.counts(now)
-    ready_at = house.store.ready_at(now)
+    row = status(house)
     paused = f", {counts['paused']:,} paused" if counts["paused"] else ""
-    due = "No visit is planned" if ready_at == inf else f"The next visit is due at {iso(ready_at)}"
+    next_at, spent = row["next_visit_at"], ", when the budget has one free" if row["free_at"] else ""
+    due = f"The next visit is due at {next_at}{spent}" if next_at else "No visit is planned"
     terminal.note(
         f"{'Stopped' if tally.stopped else 'Done'} after {span(now - tally.began_at)}: "
         f"{n_of(tally.n_visits, 'visit')} (first copies: {tally.n_first:,}), "

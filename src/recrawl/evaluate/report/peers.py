@@ -48,7 +48,10 @@ def summary(result: Peers) -> list[str]:
     if measure in result.gains:
         found = result.gains[measure].interval()
         told = _percent(found if measure == "recall" else _turned(found))
-        lines.append(f"Beside the floor, in the mean over these budgets: {_LEFT[measure]} {told}.")
+        better = "more" if measure == "recall" else "less"
+        lines.append(
+            f"Beside the floor, in the mean over these budgets: {_LEFT[measure]} {told}; {better} is better."
+        )
     return lines
 
 
