@@ -66,7 +66,8 @@ def _beyond(row: Mapping[str, Any]) -> str:
     if per_day is None or row["demand_per_day"] <= NEARLY * per_day:
         return ""
     if saved >= FEW * per_day:
-        return f", more than the budget has: {n_of(saved, 'visit')} saved up {'is' if saved == 1 else 'are'} spent first"
+        verb = "is" if saved == 1 else "are"
+        return f", more than the budget has: {n_of(saved, 'visit')} saved up {verb} spent first"
     return ", more than the budget has in the long run: the price is for what falls due in the day ahead"
 
 
