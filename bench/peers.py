@@ -3,6 +3,7 @@
     python bench/peers.py FOLDER                     all corpora, both gap settings, three goals
     python bench/peers.py FOLDER --quick             with two draws of windows instead of ten
     python bench/peers.py FOLDER --predictor NAME --corpora wiki,terms --json figures.json
+    python bench/peers.py wiki.json others.json      runs that were made before, all together
 
 Gaps are a day to 180 days, and the corpus's own resolution to 180 days. Budgets are those of the rules. A
 cell is a corpus, a gap setting, a goal and a rule; one that the gap bounds force counts as neither won nor
@@ -14,16 +15,17 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
+from typing import Any
 
 from recrawl.corpora.opened import opened
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
-from recrawl.evaluate.gains import Gain, aim, mean_gain
+from recrawl.evaluate.gains import Gain, aim, gain_of, mean_gain
 from recrawl.evaluate.intervals import Interval
-from recrawl.evaluate.matches import Peers
 from recrawl.evaluate.peers import RULES, evaluate
 from recrawl.model import DAY_S
 
@@ -36,26 +38,42 @@ DAYS = 3 * 365.0
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """A corpus, a gap setting and a goal."""
+
     corpus: str
     gaps: str
-    result: Peers
+    goal: str
+    days: float
     took_s: float
-
-    @property
-    def goal(self) -> str:
-        return self.result.ask.goal
-
-    @property
-    def gain(self) -> Gain | None:
-        return self.result.gains.get(aim(self.goal)[0])
+    gain: Gain | None  # over the floor, in what the goal is about
+    rows: Sequence[Mapping[str, Any]]  # one for each rule, as the command writes them
 
     @property
     def lost(self) -> list[str]:
-        return [row.rule for row in self.result.rows if row.winner == "rule"]
+        return [row["rule"] for row in self.rows if row["winner"] == "rule"]
+
+    @property
+    def n_won(self) -> int:
+        return sum(row["winner"] == "ours" for row in self.rows)
 
     @property
     def n_even(self) -> int:
-        return sum(row.winner == "even" for row in self.result.rows)
+        return sum(row["winner"] == "even" for row in self.rows)
+
+    def document(self) -> dict[str, Any]:
+        own = {name: getattr(self, name) for name in ("corpus", "gaps", "goal", "days", "took_s", "rows")}
+        return {**own, "gain": self.gain.document() if self.gain else None}
+
+
+def cell_of(document: Mapping[str, Any]) -> Cell:
+    gain = document["gain"]
+    return Cell(**{**document, "gain": gain_of(gain) if gain else None})
+
+
+def read(paths: Sequence[Path]) -> list[Cell]:
+    """A cell that was measured twice counts as it was measured last."""
+    found = [cell_of(one) for path in paths for one in json.loads(path.read_text(encoding="utf-8"))]
+    return list({(cell.corpus, cell.gaps, cell.goal): cell for cell in found}.values())
 
 
 def settings(corpus: str) -> dict[str, float]:
@@ -83,8 +101,13 @@ def cells(folder: Path, said: argparse.Namespace) -> list[Cell]:
                     predictor=said.predictor,
                 )
                 result = evaluate(name, corpus, ask, lambda *_: None)
-                found.append(Cell(name, gaps, result, time.perf_counter() - begun))
+                rows = [row.document() for row in result.rows]
+                took_s, own = time.perf_counter() - begun, result.gains.get(aim(goal)[0])
+                found.append(Cell(name, gaps, goal, result.days, took_s, own, rows))
                 print(line(found[-1]), flush=True)
+                if said.json:
+                    written = json.dumps([cell.document() for cell in found])
+                    said.json.write_text(written, encoding="utf-8")
     return found
 
 
@@ -93,11 +116,11 @@ def folders(folder: Path) -> list[Path]:
 
 
 def line(cell: Cell) -> str:
-    n = len(cell.result.rows)
+    n = len(cell.rows)
     lost = f"  lost: {', '.join(cell.lost)}" if cell.lost else ""
     return (
-        f"{cell.corpus:13}{cell.gaps:11}{cell.goal:8}{cell.result.days:6.0f} days "
-        f"won {cell.result.n_won:2}/{n - cell.n_even:<2} {percent(cell.gain):>24}{cell.took_s:7.1f} s{lost}"
+        f"{cell.corpus:13}{cell.gaps:11}{cell.goal:8}{cell.days:6.0f} days "
+        f"won {cell.n_won:2}/{n - cell.n_even:<2} {percent(cell.gain):>24}{cell.took_s:7.1f} s{lost}"
     )
 
 
@@ -120,27 +143,27 @@ def summed(found: Sequence[Cell]) -> list[str]:
         lines.append(f"  {goal:8}{NAMES.get(goal, 'gain'):16}{percent(mean):>26}   {wanted}")
     lines.append("rules won in all cells that are not forced:")
     for rule in RULES:
-        rows = [(cell, row) for cell in found for row in cell.result.rows if row.rule == rule]
-        open_ = [(cell, row) for cell, row in rows if row.winner != "even"]
-        won = sum(row.winner == "ours" for _, row in open_)
-        sure = sum(row.winner == "ours" and row.sure for _, row in open_)
+        rows = [row for cell in found for row in cell.rows if row["rule"] == rule]
+        open_ = [row for row in rows if row["winner"] != "even"]
+        won = sum(row["winner"] == "ours" for row in open_)
+        sure = sum(row["winner"] == "ours" and row["sure"] for row in open_)
         lines.append(f"  {rule:18}{won:3} of {len(open_):<3} ({sure} surely)")
     lines.append("cells not won: ours, the rule's, the floor's, the omniscient limit within the gaps")
     for cell in found:
-        for row in cell.result.rows:
-            if row.winner == "rule":
-                name = aim(cell.goal)[0]
-                figures = [getattr(score, name) for score in (row.ours, row.theirs, row.floor)]
-                figures.append(row.limits.get(name, float("nan")))
-                shown = "  ".join(f"{value:8.4f}" for value in figures)
-                doubt = "" if row.sure else "  (may be chance)"
-                lines.append(f"  {cell.corpus:13}{cell.gaps:11}{cell.goal:8}{row.rule:18}{shown}{doubt}")
+        name = aim(cell.goal)[0]
+        for row in cell.rows:
+            if row["winner"] == "rule":
+                limit = row["omniscient_within_gaps"].get(name)
+                figures = [row["ours"][name], row[name], row["floor"][name], limit]
+                shown = "  ".join(f"{nan if value is None else value:8.4f}" for value in figures)
+                doubt = "" if row["sure"] else "  (may be chance)"
+                lines.append(f"  {cell.corpus:13}{cell.gaps:11}{cell.goal:8}{row['rule']:18}{shown}{doubt}")
     return lines
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="+", help="of corpora, or JSON files of earlier runs")
     parser.add_argument("--quick", action="store_true", help="fewer draws")
     parser.add_argument("--draws", type=int, help="so many, whatever else is said")
     parser.add_argument("--predictor", default=DEFAULT_PREDICTOR)
@@ -150,12 +173,13 @@ def main() -> None:
     parser.add_argument("--gaps", default="both", choices=["both", "1 day", "resolution"])
     parser.add_argument("--json", type=Path, help="write all figures there")
     said = parser.parse_args()
-    print(f"predictor {said.predictor}")
-    found = cells(said.folder, said)
+    if all(path.is_file() for path in said.folder):
+        found = read(said.folder)
+        print("\n".join(map(line, found)))
+    else:
+        print(f"predictor {said.predictor}")
+        found = [cell for folder in said.folder for cell in cells(folder, said)]
     print("\n".join(summed(found)))
-    if said.json:
-        rows = [{"gaps": cell.gaps, **cell.result.document()} for cell in found]
-        said.json.write_text(json.dumps(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

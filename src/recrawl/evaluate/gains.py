@@ -6,9 +6,10 @@ budgets are resampled together, since the same resources and the same draws stan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ AIMS = {
     "capture": ("recall", True),
     "prompt": ("delay_days_mean", False),
 }
+
+
+_DIGITS = 5  # of replicates that are written down
 
 
 def aim(goal: str) -> tuple[str, bool]:
@@ -46,6 +50,21 @@ class Gain:
         return Interval(
             value=self.value, low=float(low), high=float(high), n_groups=self.n_groups, n_draws=self.n_draws
         )
+
+    def document(self) -> dict[str, Any]:
+        """All of it, so that `gain_of` has the same again, its replicates to five digits."""
+        return {
+            "value": None if np.isnan(self.value) else self.value,
+            "n_groups": self.n_groups,
+            "n_draws": self.n_draws,
+            "replicates": [None if np.isnan(r) else round(r, _DIGITS) for r in self.replicates.tolist()],
+        }
+
+
+def gain_of(document: Mapping[str, Any]) -> Gain:
+    replicates = np.array([nan if r is None else r for r in document["replicates"]])
+    value = nan if document["value"] is None else float(document["value"])
+    return Gain(value, replicates, document["n_groups"], document["n_draws"])
 
 
 def mean_gain(gains: Sequence[Gain]) -> Gain:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import nan
 from threading import Lock
 from typing import Any
 from zlib import crc32
@@ -23,7 +22,7 @@ from recrawl.evaluate.bidding import bid
 from recrawl.evaluate.candidates import CANDIDATES, WHOLE, Candidate
 from recrawl.evaluate.contenders import TOLERANCE, Contender, contender
 from recrawl.evaluate.folds import ALL, SPLITS, STREAM, in_fold_a, measured_in, mixed, rows_of
-from recrawl.evaluate.gains import Gain, aim, gain
+from recrawl.evaluate.gains import Gain, aim, gain, gain_of
 from recrawl.evaluate.intervals import Draws
 from recrawl.evaluate.limits import n_evenly
 from recrawl.evaluate.measures import Measured
@@ -38,7 +37,6 @@ FORCED = 0.02  # so near to the fewest or the most visits that the gaps allow, t
 NEAR, ASIDE, WIDEST = 0.02, 0.03, 0.06
 _UNEQUAL = 0.01
 _FLOOR = "floor"
-_DIGITS = 5  # of replicates that are written down
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,7 @@ class Trial:
         return {
             **{name: getattr(self, name) for name in own},
             "gains": {
-                name: {split: _written(one) for split, one in of.items()} for name, of in self.gains.items()
+                name: {split: one.document() for split, one in of.items()} for name, of in self.gains.items()
             },
             "visits": self.visits,
             "notes": list(self.notes),
@@ -71,23 +69,10 @@ class Trial:
 
 
 def trial_of(document: Mapping[str, Any]) -> Trial:
-    gains = {name: {split: _read(one) for split, one in of.items()} for name, of in document["gains"].items()}
-    return Trial(**{**document, "gains": gains})
-
-
-def _written(one: Gain) -> dict[str, Any]:
-    return {
-        "value": None if np.isnan(one.value) else one.value,
-        "n_groups": one.n_groups,
-        "n_draws": one.n_draws,
-        "replicates": [None if np.isnan(r) else round(r, _DIGITS) for r in one.replicates.tolist()],
+    gains = {
+        name: {split: gain_of(one) for split, one in of.items()} for name, of in document["gains"].items()
     }
-
-
-def _read(written: Mapping[str, Any]) -> Gain:
-    replicates = np.array([nan if r is None else r for r in written["replicates"]])
-    value = nan if written["value"] is None else float(written["value"])
-    return Gain(value, replicates, written["n_groups"], written["n_draws"])
+    return Trial(**{**document, "gains": gains})
 
 
 def tried(
