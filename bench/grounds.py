@@ -5,7 +5,7 @@
 
 Policy `index` runs over each window several times, each time at the price that gives as many visits as rule
 `dyn` makes: with the default prior throughout, and with priors that are fitted, as the loop fits them, to the
-visits made so far, after 10, 20, 40 … days; as they are, and with the default mixed in by some shares. Gains
+visits made so far, after 1, 3, 9 … days; as they are, and with the default mixed in by some shares. Gains
 are beside the default prior: what is cut from staleness or from the mean delay, or what recall is higher by;
 the mean over draws of windows, with its standard error.
 """
@@ -22,49 +22,22 @@ from recrawl.corpora.opened import opened
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.bidding import bid
 from recrawl.evaluate.contenders import contender
+from recrawl.evaluate.grounding import fits
 from recrawl.evaluate.measures import Score, measure
 from recrawl.evaluate.pieces import Population, adapted
 from recrawl.evaluate.sample import held_in_memory
-from recrawl.grounds import N_NEWEST, N_SAMPLED
-from recrawl.learn.histories import Histories
 from recrawl.learn.predictors.rhythm import Rhythm
-from recrawl.learn.priors import doubted, fitted
-from recrawl.model import DAY_S, HOUR_S, Ints, Priors
-from recrawl.simulate.rhythms import Fits, walk_rhythm
+from recrawl.model import DAY_S, HOUR_S
+from recrawl.simulate.rhythms import walk_rhythm
 from recrawl.simulate.scalar import GOALS
-from recrawl.simulate.traces import Traces, Visits
+from recrawl.simulate.traces import Visits
 
 TOLERANCE = 0.004  # of the visits
-FIRST_DAYS = 10.0
 MAX_GAP_S = 180 * DAY_S
-
-
-def newest(traces: Traces, visits: Visits, rows: Ints) -> Histories:
-    """The newest visits to some resources, but for the first one, before which nothing is known."""
-    parts = []
-    for place, i in enumerate(rows.tolist()):
-        at = visits.at[visits.bounds[i] : visits.bounds[i + 1]][-N_NEWEST - 1 :]
-        changed = np.diff(np.searchsorted(traces.of(i), at, side="right")) > 0
-        parts.append((np.full(len(changed), place), np.maximum(np.diff(at), 1e-3), changed))
-    row, gap_s, changed = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Histories(n=len(rows), row=row, gap_s=gap_s, changed=changed, after_s=np.full(len(row), np.nan))
-
-
-def priors_of(traces: Traces, doubt: float, made: Visits) -> Priors:
-    rows = np.flatnonzero(np.diff(made.bounds) > 1)
-    if len(rows) > N_SAMPLED:
-        rows = np.sort(np.random.default_rng(len(rows)).choice(rows, N_SAMPLED, replace=False))
-    if not len(rows):
-        return Rhythm().priors
-    return doubted(fitted(newest(traces, made, rows), traces.host[rows].astype(np.int64) + 1), doubt)
 
 
 def walked(some: Population, goal: str, min_gap_s: float, doubt: float | None, price: float) -> Visits:
     window = some.window
-    days = FIRST_DAYS * 2.0 ** np.arange(12)
-    fits = None
-    if doubt is not None:
-        fits = Fits((window.start_at + days * DAY_S).tolist(), partial(priors_of, some.traces, doubt))
     return walk_rhythm(
         some.traces,
         start_at=window.start_at,
@@ -76,7 +49,7 @@ def walked(some: Population, goal: str, min_gap_s: float, doubt: float | None, p
         goal=GOALS[goal],
         predictor=Rhythm(),
         replan_every_s=max(HOUR_S, min_gap_s / 4.0),
-        fits=fits,
+        fits=None if doubt is None else fits(some.traces, window, doubt),
     )
 
 

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from recrawl.evaluate.contenders import GROUNDS
 from recrawl.learn.predictors.rhythm import PARTS
 
 GAMMA, WHOLE = "gamma", "whole"
 # Parts that visits teach. Signals are not among them: nobody tells anything in a corpus.
-TRIED = ("habits", "stirs", "heed", "scouts", "calendar")
+TRIED = ("habits", "stirs", "heed", "scouts", "calendar", GROUNDS)
 # What can stand alone: there is nothing to heed, and nothing to scout for, where no group is stirred.
 ALONE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"habits": ("habits",), "groups": ("stirs", "heed", "scouts"), "calendar": ("calendar",)}
+    {
+        "habits": ("habits",),
+        "groups": ("stirs", "heed", "scouts"),
+        "calendar": ("calendar",),
+        GROUNDS: (GROUNDS,),
+    }
 )
 
 
@@ -32,10 +38,14 @@ def only(part: str) -> str:
     return f"only {part}"
 
 
+def _but(has: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part for part in (*PARTS, GROUNDS) if part not in has)
+
+
 # From the plainest to the whole: of those that do equally well the plainer is chosen.
 CANDIDATES: tuple[Candidate, ...] = (
     Candidate(GAMMA, predictor="gamma"),
-    *(Candidate(only(name), without=tuple(p for p in PARTS if p not in has)) for name, has in ALONE.items()),
+    *(Candidate(only(name), without=_but(has)) for name, has in ALONE.items()),
     *(Candidate(without(part), without=(part,)) for part in TRIED),
     Candidate(WHOLE),
 )

@@ -17,6 +17,7 @@ import numpy as np
 from recrawl.contracts import Predictor
 from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.evaluate.bidding import bid
+from recrawl.evaluate.grounding import fits
 from recrawl.evaluate.protocol import FIRST_GAP_S, Window
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
@@ -46,6 +47,8 @@ NAMES: tuple[str, ...] = (*ARCHIVER, *PRICED, *PEERS, *CLASSED)
 
 DEFAULT_PREDICTOR = "rhythm"  # what `index` forecasts with, unless it is told otherwise
 
+GROUNDS = "priors"  # what is left out where a rhythm keeps to the prior that it began with
+
 _RHYTHMS = ("rhythm", "either")  # histories tell of no moments, and without any these are the same
 
 TOLERANCE = 0.005  # of the number of visits: equal cost, well within the one in a hundred that is asked for
@@ -63,7 +66,7 @@ class Contender:
     predictor: str
     min_gap_s: float | None
     max_gap_s: float | None
-    without: tuple[str, ...] = ()  # parts of the rhythm that are left out
+    without: tuple[str, ...] = ()  # parts of the rhythm that are left out, or `GROUNDS`
 
     @property
     def priced(self) -> bool:
@@ -173,8 +176,9 @@ class Contender:
                 max_gap_s=high_s,
                 price=price,
                 goal=goal,
-                predictor=Rhythm(without=self.without),
+                predictor=Rhythm(without=_parts(self.without)),
                 replan_every_s=max(HOUR_S, low_s / 4.0),
+                fits=None if GROUNDS in self.without else fits(traces, window),
             )
         # what is expected in the mean needs no rhythm: `proportional` goes by the Gamma filter
         if self.predictor in ("gamma", *_RHYTHMS) and goal is not None:
@@ -224,7 +228,7 @@ def contender(
     _part("goal", goal)  # also where the policy looks at none: a wrong word is wrong everywhere
     _part("predictor", predictor)
     if without:
-        Rhythm(without=without)  # which knows its parts
+        Rhythm(without=_parts(without))  # which knows its parts
         if (name, predictor) != ("index", "rhythm"):
             raise BadInputError(
                 f"{name} with predictor {predictor} has no parts to leave out; name policy index and "
@@ -246,6 +250,11 @@ def contender(
     if found.priced:
         found._bounds()
     return found
+
+
+def _parts(without: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that the rhythm itself is made without."""
+    return tuple(part for part in without if part != GROUNDS)
 
 
 def predictor_named(name: str) -> Predictor:
