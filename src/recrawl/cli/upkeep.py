@@ -31,9 +31,11 @@ def status(home: options.Home = None, json: options.Json = False) -> None:
       recrawl status --json
     """
     from recrawl.app.health import status
+    from recrawl.app.policies import check_schedule
     from recrawl.cli.figures import figures
 
     with options.opened(home, reading=True) as house:
+        check_schedule(house.config.schedule)
         row = status(house)
     if json:
         terminal.say_json(row)
