@@ -69,9 +69,11 @@ def set_(
 
     What is said of a resource wins over its tags, they over its host, and that over everything. A smallest
     gap that only the settings file says follows a largest one below it; one that is said of a tag or a host
-    and would overrule the largest gap of something nearer is refused. A selector with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:, json:,
-    column:, predicate: and field: before it say so. Selectors take the place of those said before by the same
-    option.
+    and would overrule the largest gap of something nearer is refused.
+
+    A selector with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:,
+    json:, column:, predicate: and field: before it say so. Selectors take the place of those said before by
+    the same option.
 
     \b
     Examples:

@@ -189,6 +189,7 @@ def _line(house: House, loop: Loop, tally: Tally) -> str:
 def _summed_up(house: House, tally: Tally) -> None:
     from recrawl.app.health import status
     from recrawl.app.quantity import iso
+    from recrawl.cli.figures import looks
     from recrawl.schedule.reason import span
 
     now = house.clock.now()
@@ -199,7 +200,7 @@ def _summed_up(house: House, tally: Tally) -> None:
     due = f"The next visit is due at {next_at}{spent}" if next_at else "No visit is planned"
     terminal.note(
         f"{'Stopped' if tally.stopped else 'Done'} after {span(now - tally.began_at)}: "
-        f"{n_of(tally.n_visits, 'visit')} (first copies: {tally.n_first:,}), "
+        f"{looks(tally.n_visits, tally.n_second)} (first copies: {tally.n_first:,}), "
         f"{n_of(tally.n_changes, 'change')}, {n_of(tally.n_failures, 'failure')}, "
         f"{n_of(tally.n_bytes, 'byte')}. Watched: {counts['resources']:,}{paused}. {due}."
     )

@@ -213,10 +213,13 @@ class MemoryStore(
     def n_visits_since(self, at: float) -> int:
         return len(self._visited_at) - bisect_left(self._visited_at, at)
 
+    def n_second_since(self, at: float) -> int:
+        return self.sums(at, inf).n_second
+
     def counts(self, now: float) -> Mapping[str, int]:
         """Now: `resources`, their `hosts`, those `paused`, those `due` (and not paused), hosts `leased`.
         So far, of what is watched: `visits`, those that found `changes`, those that were `failures` (told
-        nothing), and `versions` (flagged ones not counted).
+        nothing), those with `second_looks`, and `versions` (flagged ones not counted).
         """
         visits = [visit for record in self._watched.records.values() for visit in record.visits]
         n_active = int(self._columns.active.sum())
@@ -230,6 +233,7 @@ class MemoryStore(
             "changes": sum(1 for visit in visits if visit.changed is Changed.YES),
             "failures": sum(1 for visit in visits if not visit.informative),
             "versions": sum(1 for version in self.versions() if not version.flag),
+            "second_looks": sum(1 for visit in visits if visit.second_bytes is not None),
         }
 
     def files(self) -> Mapping[str, int]:
