@@ -27,11 +27,6 @@ FAILING = 3  # visits in a row
 MONTH_S = 30 * DAY_S
 
 
-def seen_of_late(batch: Batch) -> Bools:
-    """Not those that were never seen, or whose newest visits all failed."""
-    return np.asarray(np.isfinite(batch.since_at) & ~failing(batch))
-
-
 def failing(batch: Batch) -> Bools:
     """Whose newest visits all failed: these are tried again in gaps that no price decides."""
     return np.asarray(batch.n_failures >= FAILING)
