@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
-from recrawl.app.watchlist import Choice, say
+from recrawl.app.sources import Candidate
+from recrawl.app.watchlist import Added, Choice, add, say
 from recrawl.contracts import Store
 from recrawl.errors import ConflictError
 from recrawl.model import DAY_S, GLOBAL, HOUR_S, NewResource, Settings
@@ -111,3 +113,21 @@ def test_what_was_so_before_does_not_stand_in_the_way(store: Store) -> None:
     say(store, TAG, Settings(max_gap_s=9 * DAY_S), NOW)
     with pytest.raises(ConflictError, match="its tag slow would be 2 days"):
         say(store, TAG, Settings(min_gap_s=2 * DAY_S), NOW)
+
+
+def test_what_is_added_again_gets_no_tag_that_would_overrule(store: Store) -> None:
+    say(store, Choice(tag="rare"), Settings(min_gap_s=7 * DAY_S), NOW)
+    say(store, only(A), Settings(max_gap_s=HOUR_S), NOW)
+    result = Added()
+    nothing = Settings()
+
+    async def given() -> AsyncIterator[Candidate]:
+        for url in (A, B):
+            yield Candidate(url, "", by_hand=True)
+
+    asyncio.run(add(store, given(), result, settings=nothing, tags=("rare",), now=NOW))
+    (refused,) = result.refused
+    assert (refused.text, result.n_known) == (A, 1)
+    assert refused.reason.startswith("the smallest gap of its tag rare would be 7 days")
+    tags = [store.find(url) for url in (A, B)]
+    assert ["rare" in found.tags for found in tags if found is not None] == [False, True]

@@ -73,6 +73,23 @@ def vain(store: Store, settings: Settings, tags: Sequence[str]) -> Callable[[str
     return lru_cache(maxsize=1_000)(reason)
 
 
+def retagging(store: Store, tags: Sequence[str]) -> Callable[[str], str]:
+    """Of a URL: why these tags cannot be given to it, where it is watched already; empty where they can."""
+    saying = Saying(settings=Settings(), add_tags=tags)
+    if not _may_clash(store, saying):
+        return lambda _: ""
+
+    def reason(url: str) -> str:
+        resource = store.find(url)
+        try:
+            check(store, [] if resource is None else [resource], saying)
+        except ConflictError as problem:
+            return str(problem).removeprefix(f"{url}: ")
+        return ""
+
+    return reason
+
+
 def check(store: Store, resources: Iterable[Resource], saying: Saying) -> None:
     """Whether all gaps that count now would still count, and what is said with them: those of the scopes
     themselves, and of all resources that are reached. The first that would not is named."""

@@ -93,9 +93,11 @@ async def add(
     """Watch all that can be; many at a time, so that a hundred thousand take seconds. Files may be watched in
     `folders`. `result` is true at every moment: whoever breaks this off between `whole` parts may use it."""
     waiting: list[NewResource] = []
-    seen, vain = 0, gaps.vain(store, settings, tags)
+    seen, vain, clash = 0, gaps.vain(store, settings, tags), gaps.retagging(store, tags)
     async for item in found:
         new = admitted(item, settings, tags, folders, vain=vain)
+        if not isinstance(new, Refused) and (reason := clash(new.url)):
+            new = Refused(new.url, item.where, reason)
         if isinstance(new, Refused):
             result.refuse(new)
         else:
