@@ -213,9 +213,6 @@ class MemoryStore(
     def n_visits_since(self, at: float) -> int:
         return len(self._visited_at) - bisect_left(self._visited_at, at)
 
-    def n_second_since(self, at: float) -> int:
-        return self.sums(at, inf).n_second
-
     def counts(self, now: float) -> Mapping[str, int]:
         """Now: `resources`, their `hosts`, those `paused`, those `due` (and not paused), hosts `leased`.
         So far, of what is watched: `visits`, those that found `changes`, those that were `failures` (told

@@ -57,6 +57,9 @@ class MemoryStream(MemoryWatchlist):
             n_bytes=sum(visit.n_bytes + (visit.second_bytes or 0) for visit, _ in made),
         )
 
+    def n_second_since(self, at: float) -> int:
+        return self.sums(at, inf).n_second
+
     def most_changed(self, from_at: float, until_at: float, limit: int) -> Sequence[Changer]:
         n_changes: Counter[int] = Counter()
         n_visits: Counter[int] = Counter()
