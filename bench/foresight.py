@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.app.budgets import seen_of_late
+from recrawl.app.budgets import failing
 from recrawl.app.build import STORE_FILE, House
 from recrawl.app.config import Config, Fetching, Gaps, Schedule
 from recrawl.app.foresight import foreseen
@@ -98,7 +98,7 @@ async def _lived(home: Path, clock: Standstill, goal: str, times: float, seed: i
             await _run(house, PER_DAY, START_AT + LEARNED * DAY_S)
             planned = foreseen(house, budgets=[times * PER_DAY])
             batch, _ = house.store.batch()
-            known = set(batch.id[seen_of_late(batch)].tolist())
+            known = set(batch.id[~failing(batch)].tolist())
             from_at = clock.now() + SETTLED * DAY_S
             until_at = from_at + MEASURED * DAY_S
             await _run(house, times * PER_DAY, until_at)

@@ -164,7 +164,7 @@ class Observer:
                 clock=self.clock,
                 min_delay_s=2.0,
                 stopping=asyncio.Event(),
-                charge=lambda: asyncio.sleep(0),
+                charge=lambda _n, _bytes: asyncio.sleep(0),
             )
             n_repeats = 1
             judgement = self.ground.judged(lease, fetch, repeat)

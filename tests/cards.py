@@ -58,8 +58,9 @@ def hosts(n: int, n_failures: Ints | None = None) -> Hosts:
 
 def tallied(seen: Looked, days: float) -> Ints:
     turn = ((END_AT - seen.at) // DAY_S).astype(np.int64)
-    counts = np.zeros((ceil(days), 3), dtype=np.int64)
-    np.add.at(counts, turn, np.column_stack([np.ones(len(seen)), seen.changed == 1, ~seen.informative]))
+    counts = np.zeros((ceil(days), 4), dtype=np.int64)
+    none = np.zeros(len(seen))
+    np.add.at(counts, turn, np.column_stack([none + 1, seen.changed == 1, ~seen.informative, none]))
     return counts
 
 

@@ -29,7 +29,7 @@ from recrawl.observe.pacing import MAX_CRAWL_DELAY_S
 from recrawl.purse import Purse
 from recrawl.sighted import Sighted, Study, at_once
 from recrawl.tariff import Tariff
-from recrawl.terms import BACK_S, Terms, noted_terms
+from recrawl.terms import BACK_S, Terms, note_budget, noted_terms
 
 STALE_S = 60.0  # settings that change often do not make the price be found at every turn
 
@@ -156,9 +156,11 @@ class Loop:
         """How many visits the allowance has left at this moment."""
         return self.purse.n_free(now)
 
-    def charge(self, n: int, now: float) -> None:
-        """Spend visits that were made whether the allowance has them or not."""
-        self.purse.charge(n, now)
+    def charge(self, n: int, n_bytes: int, now: float) -> None:
+        """Spend visits, and bytes, that were made whether the allowance has them or not."""
+        with self.store.together():
+            self.purse.charge(n, now)
+            self.purse.charge_bytes(n_bytes, now)
 
     @property
     def reprice_at(self) -> float:
@@ -264,7 +266,9 @@ class Loop:
         self._replan(batch, plans)
         terms = self.tariff.terms
         assert terms is not None  # noqa: S101 - they were just settled
-        self.store.note("terms", terms.written())
+        with self.store.together():
+            note_budget(self.store, terms, noted_terms(self.store))
+            self.store.note("terms", terms.written())
         return terms
 
     def _heed(self, visits: Sequence[Visit], now: float) -> None:

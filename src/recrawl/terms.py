@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from math import inf, nan
 
 from recrawl.contracts import Store
+from recrawl.model import DAY_S
 
+BUDGETS = "budgets"
+N_BUDGETS = 1_000  # that are kept, the newest
 BACK_S = 60.0  # clocks are corrected by less all the time, and differ by less: they were not set back
 
 
@@ -35,3 +40,45 @@ def noted_terms(store: Store) -> Terms | None:
     """The terms that the store was last priced for."""
     kept = store.note("terms")
     return None if kept is None else Terms(**json.loads(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The budgets that were in force, each from its moment on; the first one before it too."""
+
+    changes: Sequence[tuple[float, float | None]]  # when, and visits a day from then on; None: no limit
+
+    def visits(self, from_at: float, until_at: float) -> float:
+        """What there was for this time; NaN: for some of it no limit, or nothing is known."""
+        n, end_at = 0.0 if self.changes else nan, until_at
+        for i, (at, per_day) in reversed(list(enumerate(self.changes))):
+            begin_at = max(from_at, at if i else -inf)
+            if begin_at < end_at:  # a clock that was set back has covered what came after
+                n += nan if per_day is None else per_day * (end_at - begin_at) / DAY_S
+                end_at = begin_at
+        return n
+
+    def changed(self, from_at: float, until_at: float) -> bool:
+        return any(from_at < at < until_at for at, _ in self.changes[1:])
+
+
+def note_budget(store: Store, terms: Terms, before: Terms | None) -> None:
+    """Keep when the budget of visits became another one. Where none was noted yet, that of the terms `before`
+    held until now."""
+    while True:
+        noted = store.note(BUDGETS)
+        rows = json.loads(noted) if noted else [] if before is None else [[before.priced_at, before.per_day]]
+        if not rows or rows[-1][1] != terms.per_day:
+            rows.append([terms.priced_at, terms.per_day])
+        elif noted:
+            return
+        if store.exchange(BUDGETS, noted, json.dumps(rows[-N_BUDGETS:])):
+            return
+
+
+def granted(store: Store) -> Granted:
+    """By what the store noted; where it noted nothing, the budget of the last run is all that is known."""
+    noted, terms = store.note(BUDGETS), noted_terms(store)
+    if noted is not None:
+        return Granted([(at, per_day) for at, per_day in json.loads(noted)])
+    return Granted([] if terms is None else [(terms.priced_at, terms.per_day)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from recrawl.cli.main import app
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.clock import WallClock
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, HOUR_S
+from recrawl.model import DAY_S, HOUR_S, NewResource
 from recrawl.remember.sqlite import SqliteStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
@@ -97,3 +98,23 @@ def test_backtest_replays_the_past_beside_what_happened(home: Path, tmp_path: Pa
 def test_both_say_what_is_missing_where_nothing_was_visited(tmp_path: Path) -> None:
     assert "recrawl run" in recrawl(tmp_path, "backtest", code=2).stderr
     assert "recrawl run" in recrawl(tmp_path, "plan", code=2).stderr
+
+
+def test_plan_counts_what_was_never_seen_by_what_is_usual(home: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "home"
+    shutil.copytree(home, copy)
+    before = json.loads(recrawl(copy, "plan", "--budgets", "20/day", "--json").stdout)
+    store = SqliteStore(copy / STORE_FILE)
+    new = [NewResource(url=f"{resource.url}/new", host=resource.host) for resource, _, _ in store.resources()]
+    store.add(new, WallClock().now())
+    store.close()
+    found = json.loads(recrawl(copy, "plan", "--budgets", "20,40/day", "--json").stdout)
+    assert found["resources"] == 2 * before["resources"]
+    assert f"{len(new)} of {found['resources']} resources were never seen" in " ".join(found["notes"])
+    shared, doubled = (point["freshness"] for point in found["points"])
+    alone = before["points"][0]["freshness"]
+    assert shared["value"] < alone["value"]
+    # twice as many, alike as far as is known, do as well with twice the visits
+    assert doubled["value"] == pytest.approx(alone["value"], abs=0.05)
+    assert doubled["low"] <= alone["value"] <= doubled["high"]
+    assert found["untold"]["resources_asked"] == before["untold"]["resources_asked"]

@@ -81,6 +81,24 @@ def test_a_goal_that_is_not_there_names_those_that_are(cli: Cli) -> None:
     assert "capture" in cli("run", "--goal", "fame", code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "told"), [("goal", "capture"), ("policy", "uniform"), ("predictor", "gamma")]
+)
+def test_status_refuses_a_setting_with_the_words_of_a_run(cli: Cli, name: str, told: str) -> None:
+    cli("add", X)
+    (cli.home / "recrawl.toml").write_text(f'[schedule]\n{name} = "fame"\n')
+    refused = cli("status", code=2)
+    assert told in refused.stderr
+    assert refused.stdout == ""
+    assert refused.stderr == cli("run", "--once", code=2).stderr
+
+
+def test_status_takes_a_goal_that_its_policy_does_not_ask_for(cli: Cli) -> None:
+    cli("add", X)
+    (cli.home / "recrawl.toml").write_text('[schedule]\ngoal = "fame"\npolicy = "nutch"\n')
+    assert "nutch" in cli("status").stdout
+
+
 def test_a_bad_line_does_not_stop_the_rest_and_is_told_with_its_number(cli: Cli) -> None:
     text = "# three lines\nhttps://a.example/\n\nnot a url\nhttps://b.example/  \nhttps://a.example/\n"
     done = cli("add", "-", text=text)

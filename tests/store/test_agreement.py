@@ -206,6 +206,7 @@ class Agreement(RuleBasedStateMachine):
                             outcome=outcome,
                             changed=Changed.YES if flags else Changed.UNKNOWN,
                             moved_to=moved_to,
+                            second_bytes=int(due_s) if flags else None,
                             moments=tuple(self.now - ago_s for ago_s in sorted(said_s, reverse=True)),
                         ),
                         standing=Standing(
@@ -283,6 +284,7 @@ class Agreement(RuleBasedStateMachine):
         self.both(lambda store: list(store.versions(resource_id)))
         self.both(lambda store: store.standing(resource_id))
         self.both(lambda store: store.n_visits_since(self.now - 50.0))
+        self.both(lambda store: store.n_second_since(self.now - 50.0))
         self.both(lambda store: dict(store.files()))
         self.both(lambda store: [np.asarray(column).tolist() for column in _columns(store)])
         self.both(lambda store: list(store.signals(resource_id)))

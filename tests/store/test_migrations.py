@@ -210,6 +210,34 @@ def test_a_store_from_before_moments_gains_them_and_its_visits_are_not_added_up_
     assert [one.what for one in unsound(path)] == ["what is in the table visit is not what was put there"]
 
 
+def test_a_store_from_before_second_looks_counts_them_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, url = tmp_path / "store.db", "http://a.example/"
+    with monkeypatch.context() as patched:
+        known = [one for one in database.migrations() if one[0] <= 16]
+        patched.setattr(database, "migrations", lambda: known)
+        with closing(SqliteStore(path)) as store:
+            store.add([new(url)], T0)
+    with closing(sqlite3.connect(path)) as raw:
+        sums.register(raw)
+        raw.execute(
+            "INSERT INTO visit "
+            "(fetch_id, resource_id, at, since_at, outcome, informative, changed, n_bytes, evidence) "
+            "VALUES ('f', 1, 1, 0, 'ok', 1, 1, 0, '')"
+        )
+        raw.commit()
+    with closing(SqliteStore(path)) as store:
+        assert (store.counts(T0)["visits"], store.counts(T0)["second_looks"]) == (1, 0)
+        done = completion(lease_of(store, url, T0), T0)
+        assert store.complete([replace(done, visit=replace(done.visit, second_bytes=9))]) == [True]
+        assert [visit.second_bytes for visit in store.visits(1)] == [9, None]
+        assert (store.counts(T0)["second_looks"], store.n_second_since(0.0)) == (1, 1)
+        assert store.remove([1]) == 1
+        assert store.counts(T0)["second_looks"] == 0
+    assert list(unsound(path)) == []
+
+
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "store.db"
     SqliteStore(path).close()

@@ -60,6 +60,7 @@ def test_what_was_done_in_order_adds_up(path: Path) -> None:
     [
         "UPDATE visit SET evidence = evidence || '.' WHERE id = 2",
         "UPDATE visit SET at = at + 0.001 WHERE id = 2",
+        "UPDATE visit SET second_bytes = 5 WHERE id = 2",
         "UPDATE version SET media_type = 'text/plain' WHERE id = 2",
         "UPDATE resource SET url = replace(url, 'h1', 'h7')",
         "UPDATE resource SET n_changes = n_changes + 1 WHERE id = 1",

@@ -251,8 +251,6 @@ def test_half_the_budget_means_longer_gaps_and_twice_as_much_shorter_ones(home: 
 
 def test_why_and_plan_have_the_same_gaps_for_other_budgets(copy: Path) -> None:
     with opened(copy, day=30) as house:
-        # a plan leaves out what was never seen
-        house.store.say(Scope(ScopeKind.RESOURCE, NEVER), Settings(paused=True), NOW)
         planned = foreseen(house, budgets=[2.0, 8.0])
         found = {url: account(house, url) for _, moved in (planned.more, planned.less) for url, _ in moved}
     assert len(found) >= 3

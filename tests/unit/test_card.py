@@ -16,6 +16,7 @@ from recrawl.evaluate.card.past import Past
 from recrawl.evaluate.card.rates import gammas, rates
 from recrawl.evaluate.card.rivals import Spent, even_gaps, made, rivals
 from recrawl.evaluate.card.words import words
+from recrawl.evaluate.report import card as shown
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.model import DAY_S, HOUR_S
 from recrawl.schedule.optimum import optimum
@@ -270,3 +271,39 @@ def test_what_was_saved_up_is_not_held_against_the_budget(n: int, days: float, s
     some = prospects(np.ones(1), np.full(1, DAY_S), at[:1])
     found = told(looked(at=at, id=np.ones(n, dtype=np.int64)), some, per_day=40.0, days=days)
     assert dict(words(found))["visits"] == said
+
+
+@pytest.mark.parametrize(
+    ("n", "days", "per_day", "said"),
+    [
+        (20, 1.0, 40.0, "20 and 6 second looks: 26 of 40 in the budget (65 %), on 1 of 1 resources"),
+        (
+            4,
+            0.1,
+            40.0,
+            "4 and 6 second looks (4 in the budget of that time, 6 of up to 10 saved up before), on 1 of 1 "
+            "resources",
+        ),
+        (20, 1.0, nan, "20 and 6 second looks on 1 of 1 resources; no budget of visits was set"),
+    ],
+)
+def test_second_looks_are_charged_beside_visits(n: int, days: float, per_day: float, said: str) -> None:
+    at = END_AT - 60.0 * np.arange(1.0, n + 1.0)
+    some = prospects(np.ones(1), np.full(1, DAY_S), at[:1])
+    seen = looked(at=at, id=np.ones(n, dtype=np.int64))
+    tally = tallied(seen, days)
+    tally[0, 3] = 6
+    past = Past(
+        looked=seen,
+        tally=tally,
+        prospects=some,
+        hosts=hosts(1),
+        from_at=END_AT - days * DAY_S,
+        until_at=END_AT,
+        rule="index:fresh",
+        per_day=per_day,
+    )
+    found = card(past)
+    assert dict(words(found))["visits"] == said
+    assert (found.document()["second_looks"], found.document()["days"][0]["second_looks"]) == (6, 6)
+    assert shown.days(found)[0][1:3] == [str(n), "6"]

@@ -18,7 +18,9 @@ ROW: dict[str, object] = {
     "visits_saved": 0,
     "bytes_saved": None,
     "free_at": None,
+    "budget_last_24h": 100.0,
     "visits_last_24h": 70,
+    "second_looks_last_24h": 0,
     "rule": "index:fresh",
     "price": 0.0,
     "demand_per_day": 71.2,
@@ -28,6 +30,7 @@ ROW: dict[str, object] = {
     "changes": 36,
     "failures": 0,
     "versions": 39,
+    "second_looks": 0,
     "archive_files": 1,
     "archive_bytes": 9,
     "archive_carried": 0,
@@ -78,3 +81,18 @@ def test_a_budget_that_is_spent_or_in_bytes_is_told() -> None:
     told = dict(figures({**ROW, **said, "budget_bytes_per_day": 1.0, "bytes_saved": 12_300}))
     assert told["due now"] == "58; the budget has no visit free until 2026-11-18T03:29:40Z"
     assert told["budget"] == "1 byte a day: 70 visits in the last 24 h, 12,300 bytes saved up"
+
+
+def test_second_looks_stand_beside_the_visits_that_are_charged() -> None:
+    told = dict(figures({**ROW, "second_looks_last_24h": 6, "second_looks": 9}))
+    assert told["budget"] == "100 visits a day: 70 visits and 6 second looks in the last 24 h"
+    assert told["visits"] == "70: 36 found a change, 0 told nothing, 9 had a second look"
+
+
+def test_a_budget_that_was_another_one_for_some_of_the_day_is_told() -> None:
+    told = dict(figures({**ROW, "budget_last_24h": 85.2}))
+    assert told["budget"] == (
+        "100 visits a day: 70 visits in the last 24 h, for which the budgets of that time had 85"
+    )
+    unknown = dict(figures({**ROW, "budget_last_24h": None}))
+    assert unknown["budget"] == "100 visits a day: 70 visits in the last 24 h"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.unit.batches import START_AT, batch_of, believed
 
-from recrawl.app.budgets import seen_of_late
+from recrawl.app.budgets import failing
 from recrawl.evaluate.budgets.achieved import achieved
 from recrawl.evaluate.budgets.curve import MEASURES, Bought, Budgets
 from recrawl.evaluate.budgets.offers import Offers, lasting, served
@@ -117,11 +117,9 @@ def test_the_usual_curve_is_planned_with_where_forecasts_know_of_today() -> None
     assert bought.measures["freshness"].value == pytest.approx(same.measures["freshness"].value, rel=0.1)
 
 
-def test_what_was_never_seen_or_fails_again_and_again_is_left_out() -> None:
-    since_at, n_failures = np.full(5, START_AT), np.array([0, 2, 3, 0, 9])
-    since_at[3] = np.nan
-    batch = replace(batch_of(5), since_at=since_at, n_failures=n_failures)
-    assert seen_of_late(batch).tolist() == [True, True, False, False, False]
+def test_what_fails_again_and_again_is_left_out() -> None:
+    batch = replace(batch_of(5), n_failures=np.array([0, 2, 3, 0, 9]))
+    assert failing(batch).tolist() == [False, False, True, False, True]
 
 
 class Changing(Loop):

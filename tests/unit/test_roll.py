@@ -16,7 +16,7 @@ from recrawl.app.chances import Chances, chances
 from recrawl.app.config import Config
 from recrawl.app.relearning import relearn
 from recrawl.app.roll import Order, State, Wanted, found, lines
-from recrawl.app.watchlist import Choice, chosen, label, say
+from recrawl.app.watchlist import Choice, chosen, say
 from recrawl.checks.store.samples import T0, completion, lease_of, new, plans, version
 from recrawl.contracts import Store
 from recrawl.live.clock import FastClock
@@ -146,6 +146,6 @@ def test_numbers_are_a_choice(store: Store) -> None:
     these = Choice(ids=(1, 99, 3))
     assert [resource.id for resource in chosen(store, these)] == [1, 3]
     assert say(store, these, Settings(weight=3.0), NOW) == 2
-    assert label(store, these, ("late",), (), NOW) == 2
+    assert say(store, these, Settings(), NOW, add_tags=("late",)) == 2
     assert store.numbers(tag="late").tolist() == [1, 3]
     assert [resource.effective.weight for resource, _, _ in store.these([1, 2, 3])] == [3.0, 1.0, 3.0]

@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 N_HEARD = 200  # resources whose newest visits tell how far changes come together, host by host
 N_ASKED = 50  # resources whose newest visits tell how many of them tell nothing, and how long one takes
 N_EACH = 16  # of those visits
-MOST_UNSEEN = 0.7  # of a day's budget: the rest may have gone to second looks
 FAILING = 3  # visits in a row
 MONTH_S = 30 * DAY_S
-
-
-def seen_of_late(batch: Batch) -> Bools:
-    """Not those that were never seen, or whose newest visits all failed."""
-    return np.asarray(np.isfinite(batch.since_at) & ~failing(batch))
 
 
 def failing(batch: Batch) -> Bools:
@@ -130,13 +124,9 @@ def _useful(beliefs: Beliefs, batch: Batch) -> tuple[float, float]:
         return 1.0, 0.0
     share = max(sum(visit.informative for visit in newest) / len(newest), 0.05)
     took_s = sum(visit.duration_s for visit in newest) / len(newest)
-    terms = beliefs.terms
-    if terms is not None and terms.per_day and terms.price > 0.0:
-        last_at = float(np.nanmax(batch.since_at))  # nobody need be running now
-        spent = beliefs.store.n_visits_since(last_at - DAY_S) / terms.per_day
-        if MOST_UNSEEN <= spent < 1.0:  # with less, nobody was there to visit all day
-            share *= spent
-    return share, took_s
+    from_at = float(np.nanmax(batch.since_at)) - DAY_S  # nobody need be running now
+    n_visits, n_second = beliefs.store.n_visits_since(from_at), beliefs.store.n_second_since(from_at)
+    return (share * n_visits / (n_visits + n_second) if n_visits else share), took_s
 
 
 def _scatter(beliefs: Beliefs, batch: Batch, forecasts: Forecasts) -> float:

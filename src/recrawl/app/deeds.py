@@ -103,11 +103,9 @@ def said(house: House, number: int, wish: Wish) -> list[str]:
     words = (tag.strip() for tag in wish.tags.replace("\n", ",").split(","))
     tags = checked_tags(dict.fromkeys(tag for tag in words if tag))
     now, this = house.clock.now(), Choice(urls=(resource.url,))
-    watchlist.say(house.store, this, wanted, now, forget=_SAID)
     gone = tuple(tag for tag in resource.tags if tag not in tags)
     new = tuple(tag for tag in tags if tag not in resource.tags)
-    if new or gone:
-        watchlist.label(house.store, this, new, gone, now)
+    watchlist.say(house.store, this, wanted, now, forget=_SAID, add_tags=new, drop_tags=gone)
     resource, _, _ = numbered(house.store, number)
     return list(idle(resource.effective.kind, standing.version, manner)) if manner else []
 

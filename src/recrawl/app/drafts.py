@@ -73,7 +73,12 @@ async def drafted(house: House, given: Given, settings: Settings, tags: tuple[st
     for start in range(0, len(urls), N_TOGETHER):
         known |= house.store.known(urls[start : start + N_TOGETHER])
     draft.new = [new for url, new in seen.items() if url not in known and url not in private]
-    draft.known = [new for url, new in seen.items() if url in known]
+    clash = gaps.retagging(house.store, tags)
+    for new in (new for url, new in seen.items() if url in known):
+        if reason := clash(new.url):
+            draft.refused.refuse(Refused(new.url, "", reason))
+        else:
+            draft.known.append(new)
     for url, refused in private.items():
         if url not in known:
             draft.refused.refuse(refused)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.app.beliefs import Beliefs
-from recrawl.app.budgets import budgets_here, seen_of_late
+from recrawl.app.budgets import budgets_here, failing
 from recrawl.app.policies import policy_of
 from recrawl.app.quantity import visits_per_day
 from recrawl.app.rows import Row
@@ -131,17 +131,23 @@ def foreseen(
             "Nothing is watched that could be planned for; add something with `recrawl add`, and let "
             "`recrawl run` visit it for a while."
         )
-    out = ~seen_of_late(batch)
+    out = failing(batch)
     batch = batch.pick(~out)
+    seen = np.isfinite(batch.since_at)
     n_told = int((batch.n_informative > 1).sum())
-    if n_told < min(FEWEST_TOLD, max(len(batch), 1)):
+    if n_told < min(FEWEST_TOLD, max(int(seen.sum()), 1)):
         raise ConflictError(
             f"Of {len(out):,} resources {n_told:,} were looked at twice; a plan rests on what visits have "
             "told, so let `recrawl run` visit them for a while."
         )
     policy, rule, notes = beliefs.policy, beliefs.rule, _notes(beliefs)
     if out.any():
-        notes.append(f"Left out, since visits tell nothing of them: {int(out.sum()):,} resources.")
+        notes.append(f"Left out, since their last visits all failed: {int(out.sum()):,} resources.")
+    if not seen.all():
+        notes.append(
+            f"{int((~seen).sum()):,} of {len(batch):,} resources were never seen: what is usual for others, "
+            "those of their hosts first, is expected of them."
+        )
     if goal is not None:
         policy, rule = policy_of(rule.partition(":")[0], goal, asked=True)
     found = budgets_here(
@@ -149,7 +155,8 @@ def foreseen(
     )
     ids = found.some.batch.id
     found.recount(house.store.lately(_some(ids[found.always]), N_EACH).folded())
-    doubts = doubts_of(house.store, _some(ids))
+    # what was never seen can have hidden nothing yet: those that were stand for it
+    doubts = doubts_of(house.store, _some(ids[np.isfinite(found.some.batch.since_at)]))
     found.doubt(doubts)
     notes += _doubted(doubts)
     if found.useful < 0.995:

@@ -24,7 +24,7 @@ from recrawl.errors import RecrawlError
 from recrawl.model import DAY_S
 from recrawl.purse import Purse
 from recrawl.remember.sqlite import sums
-from recrawl.terms import noted_terms
+from recrawl.terms import granted, noted_terms
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -53,7 +53,9 @@ def status(house: House) -> Row:
         "visits_saved": None if per_day is None else int(Purse(house.store, per_day, None).n_free(now)),
         "bytes_saved": None if limits.bytes_per_day is None else max(0, int(purse.saved(now)[1])),
         "free_at": iso(purse.ready_at(now)) if poor else None,
+        "budget_last_24h": number(granted(house.store).visits(now - DAY_S, now)),
         "visits_last_24h": house.store.n_visits_since(now - DAY_S),
+        "second_looks_last_24h": house.store.n_second_since(now - DAY_S),
         "rule": f"{schedule.policy}:{schedule.goal}" if terms is None else terms.rule,
         "price": None if terms is None else number(terms.price),
         "demand_per_day": None if terms is None else terms.demand_per_day,

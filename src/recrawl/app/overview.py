@@ -15,7 +15,7 @@ from recrawl.evaluate.card.course import Course, course
 from recrawl.evaluate.card.figures import Card
 from recrawl.evaluate.card.reading import read_past
 from recrawl.model import DAY_S, HOUR_S, Due, HostStanding, Sums
-from recrawl.terms import noted_terms
+from recrawl.terms import granted, noted_terms
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -41,7 +41,9 @@ class Glance:
     n_failures: int
     n_versions: int
     n_day: int  # visits of the last 24 hours
+    n_second: int  # second looks of that time: they are charged like visits
     per_day: float | None  # the budget; None: no limit
+    granted: float | None  # visits that the budgets of the last 24 hours had for them; None: no limit
     bytes_per_day: float | None
     rule: str
     price: float | None
@@ -50,9 +52,14 @@ class Glance:
     priced_at: float | None
 
     @property
+    def n_charged(self) -> int:
+        """Of the last 24 hours."""
+        return self.n_day + self.n_second
+
+    @property
     def n_left(self) -> float | None:
         """Of the budget of 24 hours."""
-        return None if self.per_day is None else max(0.0, self.per_day - self.n_day)
+        return None if self.granted is None else max(0.0, self.granted - self.n_charged)
 
     def row(self) -> Row:
         return {
@@ -68,8 +75,10 @@ class Glance:
             "failures": self.n_failures,
             "versions": self.n_versions,
             "visits_last_24h": self.n_day,
+            "second_looks_last_24h": self.n_second,
             "budget_per_day": self.per_day,
             "budget_bytes_per_day": self.bytes_per_day,
+            "budget_last_24h": self.granted,
             "budget_left": self.n_left,
             "rule": self.rule,
             "price": self.price,
@@ -99,7 +108,9 @@ def glance(house: House) -> Glance:
         n_failures=counts["failures"],
         n_versions=counts["versions"],
         n_day=store.n_visits_since(now - DAY_S),
+        n_second=store.n_second_since(now - DAY_S),
         per_day=budget.visits_per_day,
+        granted=budget.visits_per_day if terms is None else number(granted(store).visits(now - DAY_S, now)),
         bytes_per_day=budget.bytes_per_day,
         rule=f"{schedule.policy}:{schedule.goal}" if terms is None else terms.rule,
         price=None if terms is None else number(terms.price),
@@ -124,6 +135,7 @@ class Day:
             "visits": self.sums.n_visits,
             "changes": self.sums.n_changes,
             "told_nothing": self.sums.n_failures,
+            "second_looks": self.sums.n_second,
             "bytes": self.sums.n_bytes,
             "changes_the_day_before": self.before.n_changes,
             "hosts_in_trouble": self.n_troubled,

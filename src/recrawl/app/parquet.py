@@ -26,7 +26,9 @@ _BOOLS = frozenset(
         "significant",
     }
 )  # fmt: skip
-_INTS = frozenset({"depth", "length", "max_bytes", "offset", "page_rows", "seq", "status"})
+_INTS = frozenset(
+    {"depth", "length", "max_bytes", "offset", "page_rows", "second_look_bytes", "seq", "status"}
+)
 _FLOATS = frozenset({"hunch_per_day", "magnitude", "weight"})
 _LISTS = frozenset({"ignore", "include", "keys", "tags"})
 

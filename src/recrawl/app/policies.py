@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from inspect import signature
 
-from recrawl.app.registry import part
+from recrawl.app.config import Schedule
+from recrawl.app.registry import check, part
 from recrawl.contracts import Policy
 from recrawl.errors import ConflictError
 from recrawl.schedule.jitter import SHARE
@@ -23,3 +24,9 @@ def policy_of(name: str, goal: str, *, asked: bool) -> tuple[Policy, str]:
         raise ConflictError(f"The policy {name!r} knows no goal; leave --goal out, or use policy index.")
     policy = make()
     return policy, name
+
+
+def check_schedule(schedule: Schedule) -> None:
+    """A schedule that no run could keep to is refused as a run would: figures that name it would mislead."""
+    policy_of(schedule.policy, schedule.goal, asked=False)
+    check("predictors", schedule.predictor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from recrawl.errors import PluginError, UnknownPartError
@@ -27,14 +27,19 @@ def names(group: str) -> list[str]:
     return sorted(_offered(group).names)
 
 
-def part(group: str, name: str) -> Callable[..., Any]:
-    """The class or factory behind a name."""
+def check(group: str, name: str) -> EntryPoint:
+    """Refused where nobody offers it; nothing is loaded."""
     found = _offered(group).select(name=name)
     if not found:
         raise UnknownPartError(
             f"There is no {SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."
         )
-    entry = next(iter(found))
+    return next(iter(found))
+
+
+def part(group: str, name: str) -> Callable[..., Any]:
+    """The class or factory behind a name."""
+    entry = check(group, name)
     try:
         loaded: Callable[..., Any] = entry.load()
     except Exception as problem:

@@ -46,7 +46,8 @@ class Tally:
     n_changes: int = 0
     n_first: int = 0
     n_failures: int = 0
-    n_bytes: int = 0
+    n_second: int = 0  # second looks
+    n_bytes: int = 0  # with theirs
     stopped: bool = False  # by a signal, before its time
     left: Left | None = None
 
@@ -56,7 +57,8 @@ class Tally:
         self.n_changes += visit.counted(landed.lease.resource.effective.changes) is Changed.YES
         self.n_first += visit.informative and landed.lease.standing.n_informative == 0
         self.n_failures += not visit.informative
-        self.n_bytes += visit.n_bytes
+        self.n_second += visit.second_bytes is not None
+        self.n_bytes += visit.n_bytes + (visit.second_bytes or 0)
 
 
 async def run(

@@ -109,6 +109,7 @@ def visit_row(visit: Visit, url: str, *, changes: Changes = Changes.ANY, instant
         "moments": [instant(at) for at in visit.moments],
         "duration_s": round(visit.duration_s, 3),
         "n_bytes": visit.n_bytes,
+        "second_look_bytes": visit.second_bytes,
         "evidence": visit.evidence,
         "moved_to": visit.moved_to,
         "fetch_id": visit.fetch_id,

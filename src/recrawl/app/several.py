@@ -40,7 +40,7 @@ def done(house: House, ids: tuple[int, ...], wish: Wish) -> str:
         case "tag" | "untag":
             tags = checked_tags([wish.tag.strip()])
             add, drop = (tags, ()) if wish.do == "tag" else ((), tags)
-            n = watchlist.label(store, choice, add, drop, now)
+            n = watchlist.say(store, choice, Settings(), now, add_tags=add, drop_tags=drop)
             return f"{_counted(n)} with{'' if add else 'out'} the tag {tags[0]} now."
         case "set":
             return f"Set for {_counted(watchlist.say(store, choice, _settings(wish), now))}."

@@ -93,9 +93,11 @@ async def add(
     """Watch all that can be; many at a time, so that a hundred thousand take seconds. Files may be watched in
     `folders`. `result` is true at every moment: whoever breaks this off between `whole` parts may use it."""
     waiting: list[NewResource] = []
-    seen, vain = 0, gaps.vain(store, settings, tags)
+    seen, vain, clash = 0, gaps.vain(store, settings, tags), gaps.retagging(store, tags)
     async for item in found:
         new = admitted(item, settings, tags, folders, vain=vain)
+        if not isinstance(new, Refused) and (reason := clash(new.url)):
+            new = Refused(new.url, item.where, reason)
         if isinstance(new, Refused):
             result.refuse(new)
         else:
@@ -230,29 +232,48 @@ def chosen(store: Store, choice: Choice) -> Iterator[Resource]:
         yield from (resource for resource, _, _ in store.resources(tag=choice.tag, host=choice.host))
 
 
-def say(store: Store, choice: Choice, settings: Settings, now: float, *, forget: tuple[str, ...] = ()) -> int:
-    """Say something about resources, a tag, a host or everything; how many resources it reaches."""
+def say(
+    store: Store,
+    choice: Choice,
+    settings: Settings,
+    now: float,
+    *,
+    forget: tuple[str, ...] = (),
+    add_tags: tuple[str, ...] = (),
+    drop_tags: tuple[str, ...] = (),
+) -> int:
+    """Say something about resources, a tag, a host or everything, and give tags to those that it reaches now
+    or take them away; how many these are. All of it is checked before anything is changed."""
     if choice.everything and any(getattr(settings, name) is not None or name in forget for name in _IN_FILE):
         raise BadSettingError(
             "What holds for everything is in the settings file; set gaps.weight, gaps.min_gap or "
             "gaps.max_gap there. `recrawl doctor` shows where it is."
         )
-    if choice.urls or choice.ids:  # all of them before the first is changed
-        gaps.check_resources(store, chosen(store, choice), settings, forget)
+    one_by_one = bool(choice.urls or choice.ids)
+    saying = gaps.Saying(
+        settings=settings,
+        forget=forget,
+        scopes=() if one_by_one else choice.scopes(),
+        add_tags=add_tags,
+        drop_tags=drop_tags,
+    )
+    gaps.check(store, chosen(store, choice), saying)
+    retagged = bool(add_tags or drop_tags)
+    # those not watched are refused before the first is changed
+    ids = [resource.id for resource in chosen(store, choice)] if retagged or choice.urls else []
+    with store.together():
+        if not retagged:
+            return _said(store, choice, settings, now, forget)
+        if settings != Settings() or forget:
+            _said(store, choice, settings, now, forget)
+        store.tag(ids, add_tags, drop_tags, now)
+    return len(ids)
+
+
+def _said(store: Store, choice: Choice, settings: Settings, now: float, forget: tuple[str, ...]) -> int:
     if choice.ids:
         return store.say_each(choice.ids, settings, now, forget=forget)
-    for url in choice.urls:
-        watched(store, url)
-    for scope in choice.scopes() if not choice.urls else ():
-        gaps.check_layer(store, scope, settings, forget)
     return sum(store.say(scope, settings, now, forget=forget) for scope in choice.scopes())
-
-
-def label(store: Store, choice: Choice, add_tags: tuple[str, ...], drop: tuple[str, ...], now: float) -> int:
-    """Give tags to the chosen resources and take others away."""
-    ids = [resource.id for resource in chosen(store, choice)]
-    store.tag(ids, add_tags, drop, now)
-    return len(ids)
 
 
 def said_rows(store: Store) -> Iterator[Row]:

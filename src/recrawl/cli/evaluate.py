@@ -134,13 +134,16 @@ def peers(
 ) -> None:
     """Every rule beside ours, at the same number of visits.
 
-    Each strategy of the archiver (fix, dyn, window, ...) and each rule of other programs (nutch, heritrix,
-    miniflux, ...) looks as often as it likes. Then policy `index` makes as many visits to the same things in
-    the same time, within one in a hundred, for the goal you name: who catches more, is fresher, is sooner?
+    The rules are the strategies of Umbrich et al. (fix, dyn, window, ...; see `recrawl evaluate umbrich`) and
+    those of other programs (nutch, heritrix, miniflux, ...). "Ours" is policy `index`, by which `recrawl run`
+    goes. Each rule looks as often as it likes; then `index` makes as many visits to the same things in the
+    same time, within one in a hundred, for the goal you name: who catches more, is fresher, is sooner?
+
     Differences have intervals: `?` marks those that may be chance. The floor, the plainest scheduler that
     learns, stands beside both, and so does what could be done by whoever knew every change.
 
-    A history shorter than --years is used as far as it goes, and that is said.
+    Three years are replayed unless --days or --years say otherwise; a shorter history is used as far as it
+    goes, and that is said. Some rules alone (--policy) or fewer --draws are quicker.
 
     \b
     Examples:

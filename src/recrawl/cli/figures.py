@@ -19,14 +19,15 @@ def figures(row: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     yield "next visit", row["next_visit_at"]
     if (made := row["last_round"]) is not None:
         yield "last round", _round(made)
-    made = f"{n_of(row['visits_last_24h'], 'visit')} in the last 24 h"
+    made = f"{looks(row['visits_last_24h'], row['second_looks_last_24h'])} in the last 24 h{_other(row)}"
     saved = "" if row["bytes_saved"] is None else f", {n_of(row['bytes_saved'], 'byte')} saved up"
     yield "budget", f"{_budget(row)} a day: {made}{saved}"
     yield "rule", row["rule"]
     yield "price", _price(row) + (f"; {_full(row['full_hosts'])}" if row["full_hosts"] else "")
     yield (
         "visits",
-        f"{row['visits']:,}: {row['changes']:,} found a change, {row['failures']:,} told nothing",
+        f"{row['visits']:,}: {row['changes']:,} found a change, {row['failures']:,} told nothing"
+        + (f", {row['second_looks']:,} had a second look" if row["second_looks"] else ""),
     )
     yield "versions", f"{row['versions']:,}"
     on_shelf = f" ({row['archive_carried']:,} on the shelf)" if row["archive_carried"] else ""
@@ -36,6 +37,20 @@ def figures(row: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     if row["notices"]:
         failing = f"; not delivered: {', '.join(row['notices_failing'])}" if row["notices_failing"] else ""
         yield "notices", f"{row['notices']:,}{failing}"
+
+
+def _other(row: Mapping[str, Any]) -> str:
+    """What there was for these 24 hours, where the budget was another one for some of them."""
+    then, per_day = row["budget_last_24h"], row["budget_per_day"]
+    if then is None or per_day is None or abs(then - per_day) <= FEW * per_day:
+        return ""
+    return f", for which the budgets of that time had {then:,.0f}"
+
+
+def looks(n_visits: int, n_second: int) -> str:
+    """What the budget is charged for."""
+    second = f" and {n_of(n_second, 'second look')}" if n_second else ""
+    return f"{n_of(n_visits, 'visit')}{second}"
 
 
 def _price(row: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ Home = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 JsonLines = Annotated[bool, typer.Option("--json", help="Print JSON lines, one object a line.")]
 Urls = Annotated[list[str] | None, typer.Argument(metavar="URL", help="Watched ones.", show_default=False)]
-Url = Annotated[str, typer.Argument(metavar="URL", help="A watched one.")]
+Url = Annotated[str, typer.Argument(metavar="URL", help="Of a resource that is watched.")]
 Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Those with this tag.")]
 Host = Annotated[
     str | None,

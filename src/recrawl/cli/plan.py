@@ -39,13 +39,16 @@ def plan(
     within: Annotated[
         str | None,
         typer.Option(
-            "--within", metavar="SPAN", help="What budget is needed to know of changes within this time?"
+            "--within", metavar="SPAN", help="Say what it takes to know of changes within this, such as 2h."
         ),
     ] = None,
     share: Annotated[
         str | None,
         typer.Option(
-            "--share", metavar="P%", help="Of how many changes; 95 % unless said.", show_default=False
+            "--share",
+            metavar="P%",
+            help="With --within: of what share of changes; 95 % unless said.",
+            show_default=False,
         ),
     ] = None,
     svg: Annotated[
@@ -58,12 +61,15 @@ def plan(
     """What half the budget would give, or twice as much.
 
     From the forecasts of all that is watched: how fresh copies would be, how many changes would be caught and
-    how soon, with each budget once its gaps have settled, and whom more or less would mean most to. Nothing
-    is visited or replayed. What a week shows should be within the interval 19 times in 20, if resources go
-    on as they did.
+    how soon, with each budget once the gaps between visits have settled; and which resources would gain or
+    lose most. Nothing is visited, replayed or changed. In brackets is what a week may show 19 times in 20, if
+    resources go on as they did.
 
     With --within it says how many visits a day are needed to know of a share of all changes in time, and
     whether the smallest gaps and the hosts' delays allow as many.
+
+    It needs a home that was visited for a while. Budgets are visits a day: a limit in bytes is left out.
+    docs/howto/plan-a-budget.md explains the columns.
 
     \b
     Examples:

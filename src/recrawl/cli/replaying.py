@@ -61,9 +61,14 @@ Goal = Annotated[
 ]
 Predictor = Annotated[
     str | None,
-    typer.Option("--predictor", metavar="NAME", help="What `index` forecasts with.", show_default=False),
+    typer.Option(
+        "--predictor", metavar="NAME", help="What `index` forecasts with; else rhythm.", show_default=False
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same one, the same result.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", metavar="N", min=0, help="Of the random choices: the same one, the same result."),
+]
 Cores = Annotated[
     int | None,
     typer.Option("--cores", metavar="N", min=1, help="How many to use; else all.", show_default=False),

@@ -68,10 +68,12 @@ def set_(
     """Say something about resources, a tag, a host or everything.
 
     What is said of a resource wins over its tags, they over its host, and that over everything. A smallest
-    gap that only the settings file says follows a largest one below it. A selector
-    with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:, json:,
-    column:, predicate: and field: before it say so. Selectors take the place of those said before by the same
-    option.
+    gap that only the settings file says follows a largest one below it; one that is said of a tag or a host
+    and would overrule the largest gap of something nearer is refused.
+
+    A selector with / or ( at its beginning is XPath, one with $ is JSONPath, others are CSS; css:, xpath:,
+    json:, column:, predicate: and field: before it say so. Selectors take the place of those said before by
+    the same option.
 
     \b
     Examples:
@@ -104,14 +106,11 @@ def set_(
     if said == Settings() and not (forget or tags or dropped):
         raise BadInputError("There is nothing to set; see `recrawl set --help` for what can be said.")
     with options.opened(home, new=anyway or all_) as house:
-        now, n = house.clock.now(), 0
+        now = house.clock.now()
         options.must_reach(house, chosen, anyway=anyway)
-        if said != Settings() or forget:
-            n = watchlist.say(house.store, chosen, said, now, forget=forget)
-            if manner:
-                _warn(house, chosen.urls, manner)
-        if tags or dropped:
-            n = watchlist.label(house.store, chosen, tags, dropped, now)
+        n = watchlist.say(house.store, chosen, said, now, forget=forget, add_tags=tags, drop_tags=dropped)
+        if manner:
+            _warn(house, chosen.urls, manner)
     terminal.say_count("Set", n, json)
     if n and (changes or "changes" in forget):
         terminal.note("What counts holds from now on; `recrawl relearn` counts the past so too.")

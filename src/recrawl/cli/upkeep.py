@@ -22,18 +22,26 @@ Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="The same 
 
 
 def status(home: options.Home = None, json: options.Json = False) -> None:
-    """The figures of the whole house.
+    """What is watched, what is due, and how the budget is used.
 
-    What is watched, what is due, the budget and its use, the price, the archive.
+    Budget, rule (policy and goal) and price are those of the last run, and of the settings before the first.
+    The price is what a visit must be worth to be made: the fewer visits there are for what is watched, the
+    higher it is. Second looks tell noise from change; they are charged to the budget like visits, and are
+    not counted among them.
+
+    A goal, policy or predictor in the settings that is not there is refused, as `recrawl run` would.
 
     \b
-    Example:
+    Examples:
+      recrawl status
       recrawl status --json
     """
     from recrawl.app.health import status
+    from recrawl.app.policies import check_schedule
     from recrawl.cli.figures import figures
 
     with options.opened(home, reading=True) as house:
+        check_schedule(house.config.schedule)
         row = status(house)
     if json:
         terminal.say_json(row)

@@ -35,20 +35,32 @@ def run(
     once: Annotated[bool, typer.Option("--once", help="End when what is due now has been visited.")] = False,
     rounds_: Annotated[
         str | None,
-        typer.Option("--rounds", metavar="SPAN", help="In rounds, one every so often, such as 1h."),
+        typer.Option("--rounds", metavar="SPAN", help="In rounds that begin so often, such as 1h."),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
-            "--budget", metavar="RATE", help="Visits or bytes, such as 2000/day, 50/h or '500/day, 2GB/day'."
+            "--budget",
+            metavar="RATE",
+            help="Visits or bytes, such as 2000/day, 50/h or '500/day, 2GB/day'; else as in recrawl.toml.",
         ),
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--goal", metavar="GOAL", help="fresh, fresh-harmonic, capture or prompt.")
+        str | None,
+        typer.Option(
+            "--goal",
+            metavar="GOAL",
+            help="What visits are for: fresh, fresh-harmonic, capture or prompt; else as in recrawl.toml.",
+        ),
     ] = None,
     policy: Annotated[
         str | None,
-        typer.Option("--policy", metavar="NAME", help="index, uniform, or a rule such as nutch or state-1."),
+        typer.Option(
+            "--policy",
+            metavar="NAME",
+            help="How gaps are chosen: index (by worth and price), uniform, or a rule such as nutch or "
+            "state-1; else as in recrawl.toml.",
+        ),
     ] = None,
     allow_private: ForThisRun = False,
     home: options.Home = None,
@@ -60,15 +72,19 @@ def run(
     is safely recorded. Ctrl-C or SIGTERM ends the run in good order with exit code 0; a second one ends it
     at once.
 
+    Budget, goal and policy are those of the settings (`recrawl config` shows them) unless said otherwise
+    here, for this run. Several runs may share one home: they keep one budget and one queue for each host.
+
+    With --once the run ends when what was due at its beginning has been visited. It waits for nobody for
+    longer than a quarter of an hour: where no host of what is left may be asked sooner, or the budget is
+    spent, it ends and says how much is left, and why.
+
     With --rounds what is due is looked for at the beginning of each round alone, and so much of it is chosen
     that the round should end before the next begins; the rest waits for that. `recrawl capacity --past` shows
-    how long rounds were estimated to take, and took. With --once there is one round.
+    how long rounds were estimated to take, and took. With --once too there is one round.
 
     While the disk has too little room (archiving.min_free_bytes), or what was visited cannot be recorded,
-    it says so, claims nothing new and goes on by itself once it can; with --once it ends with exit code 3.
-
-    With --once nobody waits for longer than a quarter of an hour: where no host of what is left may be asked
-    sooner, or the budget is spent, the run ends and says how much is left, and why.
+    it says so, begins no new visit and goes on by itself once it can; with --once it ends with exit code 3.
 
     \b
     Examples:
@@ -189,6 +205,7 @@ def _line(house: House, loop: Loop, tally: Tally) -> str:
 def _summed_up(house: House, tally: Tally) -> None:
     from recrawl.app.health import status
     from recrawl.app.quantity import iso
+    from recrawl.cli.figures import looks
     from recrawl.schedule.reason import span
 
     now = house.clock.now()
@@ -199,7 +216,7 @@ def _summed_up(house: House, tally: Tally) -> None:
     due = f"The next visit is due at {next_at}{spent}" if next_at else "No visit is planned"
     terminal.note(
         f"{'Stopped' if tally.stopped else 'Done'} after {span(now - tally.began_at)}: "
-        f"{n_of(tally.n_visits, 'visit')} (first copies: {tally.n_first:,}), "
+        f"{looks(tally.n_visits, tally.n_second)} (first copies: {tally.n_first:,}), "
         f"{n_of(tally.n_changes, 'change')}, {n_of(tally.n_failures, 'failure')}, "
         f"{n_of(tally.n_bytes, 'byte')}. Watched: {counts['resources']:,}{paused}. {due}."
     )

@@ -27,8 +27,10 @@ def why(
 ) -> None:
     """Why the next visit is when it is.
 
-    A sentence, the forecast as a curve (on a terminal), what it rests on, how sure it is, and what gap there
-    would be with half the budget and with twice as much.
+    First the reason in a sentence; then, on a terminal, the forecast as a curve: how likely the resource has
+    changed, by the time since the last look. Below it stands what that rests on, how sure it is, the price
+    that a visit must be worth, and how long the gap between visits would be with half the budget and with
+    twice as much. docs/howto/see-why.md explains it line by line. Nothing is visited.
 
     \b
     Examples:

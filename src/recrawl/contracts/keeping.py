@@ -176,7 +176,7 @@ class Store(Listing, Stream, Protocol):
 
     def tally(self, from_at: float, until_at: float, step_s: float) -> Ints:
         """Those visits counted, a row for each step of time back from `until_at`: all of them, those that
-        found a change, and those that told nothing."""
+        found a change, those that told nothing, and those with a second look."""
 
     def sights(self) -> Iterator[tuple[Ints, Floats]]:
         """All that can be compared, in pages, in the order of their numbers: a row of `FEATURES` for each."""
@@ -224,6 +224,7 @@ class Store(Listing, Stream, Protocol):
 
     def standing(self, resource_id: int) -> tuple[Standing, Plan | None]: ...
     def n_visits_since(self, at: float) -> int: ...
+    def n_second_since(self, at: float) -> int: ...  # those of them with a second look
     def took(self, limit: int) -> Took: ...  # the newest of those that were made here
     def hosts(self) -> Hosts: ...
     def planned(self) -> Planned: ...

@@ -47,7 +47,7 @@ def judged(
     `repeat` is a second look, moments later, where an earlier judgement `wants_repeat`.
     """
     bench = Bench(detectors, choose, load)
-    judgement = _judged(lease, fetch, _visit(lease, fetch, fetch_id), bench, repeat)
+    judgement = _judged(lease, fetch, _visit(lease, fetch, fetch_id, repeat), bench, repeat)
     if judgement.visit.outcome is Outcome.OK and wanted(lease) and not judgement.wants_repeat:
         sight, links = sight_of(lease, fetch)
         judgement = replace(judgement, sight=sight, links=links)
@@ -82,7 +82,7 @@ def quick(lease: Lease, fetch: Fetch, bench: Bench) -> bool:
     return at_once is not None and at_once(after)
 
 
-def _visit(lease: Lease, fetch: Fetch, fetch_id: str) -> Visit:
+def _visit(lease: Lease, fetch: Fetch, fetch_id: str, repeat: Fetch | None) -> Visit:
     return Visit(
         fetch_id=fetch_id,
         resource_id=lease.resource.id,
@@ -94,6 +94,7 @@ def _visit(lease: Lease, fetch: Fetch, fetch_id: str) -> Visit:
         status=fetch.status,
         duration_s=fetch.ended_at - fetch.started_at,
         n_bytes=len(fetch.body),
+        second_bytes=None if repeat is None else len(repeat.body),
         moved_to=_moved_to(lease, fetch),
     )
 

@@ -21,11 +21,11 @@ async def second_look(
     clock: Clock,
     min_delay_s: float,
     stopping: asyncio.Event,
-    charge: Callable[[], Awaitable[object]],
+    charge: Callable[[int, int], Awaitable[object]],
 ) -> Fetch | None:
     """The same once more, as soon as the host may be asked again; None where that cannot wait.
 
-    It costs a visit like any other: `charge` takes it off the allowance.
+    It costs a visit like any other: `charge` takes so many visits and bytes off the allowance.
     """
     rest_s = max(min_delay_s, first.wait_s)
     if rest_s > MOST_REST_S or clock.now() + rest_s >= request.not_after_at:
@@ -33,6 +33,9 @@ async def second_look(
     await pause(rest_s, clock=clock, until=stopping)
     if stopping.is_set():
         return None
-    await charge()
+    # Until it is down it weighs what the first did: else all that is in the air would be granted these bytes.
+    await charge(1, len(first.body))
     # Without validators: whether it is the same as a moment ago is what we want to see for ourselves.
-    return await fetcher.fetch(replace(request, etag=None, last_modified=None))
+    again = await fetcher.fetch(replace(request, etag=None, last_modified=None))
+    await charge(0, len(again.body) - len(first.body))
+    return again

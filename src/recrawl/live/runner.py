@@ -210,7 +210,7 @@ class Runner:
             clock=self.clock,
             min_delay_s=self.min_delay_s,
             stopping=self._stopping,
-            charge=lambda: self._call(self.loop.charge, 1, self.clock.now()),
+            charge=lambda n, n_bytes: self._call(self.loop.charge, n, n_bytes, self.clock.now()),
         )
 
     def _came_down(self, task: asyncio.Task[None]) -> None:

@@ -42,7 +42,8 @@ class Sums:
     n_visits: int
     n_changes: int  # that count for their resources
     n_failures: int  # they told nothing
-    n_bytes: int
+    n_second: int  # second looks, which are charged like visits
+    n_bytes: int  # with those of the second looks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ class Visit:
     moments: tuple[float, ...] = ()
     duration_s: float = 0.0
     n_bytes: int = 0
+    second_bytes: int | None = None  # of a second look; None: there was none
     evidence: str = ""  # the verdict's, or why the fetch failed
     moved_to: str | None = None  # where nothing but permanent redirects led
 

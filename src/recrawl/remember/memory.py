@@ -216,7 +216,7 @@ class MemoryStore(
     def counts(self, now: float) -> Mapping[str, int]:
         """Now: `resources`, their `hosts`, those `paused`, those `due` (and not paused), hosts `leased`.
         So far, of what is watched: `visits`, those that found `changes`, those that were `failures` (told
-        nothing), and `versions` (flagged ones not counted).
+        nothing), those with `second_looks`, and `versions` (flagged ones not counted).
         """
         visits = [visit for record in self._watched.records.values() for visit in record.visits]
         n_active = int(self._columns.active.sum())
@@ -230,6 +230,7 @@ class MemoryStore(
             "changes": sum(1 for visit in visits if visit.changed is Changed.YES),
             "failures": sum(1 for visit in visits if not visit.informative),
             "versions": sum(1 for version in self.versions() if not version.flag),
+            "second_looks": sum(1 for visit in visits if visit.second_bytes is not None),
         }
 
     def files(self) -> Mapping[str, int]:

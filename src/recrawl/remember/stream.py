@@ -53,8 +53,12 @@ class MemoryStream(MemoryWatchlist):
             n_visits=len(made),
             n_changes=sum(_counts(visit, resource) for visit, resource in made),
             n_failures=sum(not visit.informative for visit, _ in made),
-            n_bytes=sum(visit.n_bytes for visit, _ in made),
+            n_second=sum(visit.second_bytes is not None for visit, _ in made),
+            n_bytes=sum(visit.n_bytes + (visit.second_bytes or 0) for visit, _ in made),
         )
+
+    def n_second_since(self, at: float) -> int:
+        return self.sums(at, inf).n_second
 
     def most_changed(self, from_at: float, until_at: float, limit: int) -> Sequence[Changer]:
         n_changes: Counter[int] = Counter()

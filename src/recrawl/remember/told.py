@@ -142,12 +142,18 @@ class MemoryTold(MemoryWatchlist):
             yield looked_of(sorted(rows, key=lambda row: row[2]))
 
     def tally(self, from_at: float, until_at: float, step_s: float) -> Ints:
-        counts = np.zeros((n_steps(from_at, until_at, step_s), 3), dtype=np.int64)
+        counts = np.zeros((n_steps(from_at, until_at, step_s), 4), dtype=np.int64)
+
+        def turn(at: Floats) -> Ints:
+            return np.minimum(((until_at - at) / step_s).astype(np.int64), len(counts) - 1)
+
         for page in self.looked(from_at, until_at):
-            turn = np.minimum(((until_at - page.at) / step_s).astype(np.int64), len(counts) - 1)
-            np.add.at(
-                counts, turn, np.column_stack([page.changed >= -1, page.changed == 1, ~page.informative])
-            )
+            told = np.column_stack([page.changed >= -1, page.changed == 1, ~page.informative])
+            np.add.at(counts[:, :3], turn(page.at), told)
+        visits = (visit for record in self._watched.records.values() for visit in record.visits)
+        twice = [visit.at for visit in visits if visit.second_bytes is not None]
+        second_at = np.array([at for at in twice if from_at <= at < until_at], dtype=np.float64)
+        np.add.at(counts[:, 3], turn(second_at), 1)
         return counts
 
     def prospects(self) -> Prospects:

@@ -40,6 +40,7 @@ def check_a_visit_comes_back_as_it_was_recorded(make: MakeStore) -> None:
             event_at=T0 - 0.5,
             duration_s=0.25,
             n_bytes=1 << 40,
+            second_bytes=1 << 41,
             evidence="gone – not found",
         )
         standing = Standing(
@@ -96,7 +97,8 @@ def check_visits_come_newest_first_and_are_counted(make: MakeStore) -> None:
             outcome = Outcome.NET_ERROR if i == 3 else Outcome.OK
             done = completion(lease, T0 + 10.0 * i, outcome=outcome)
             changed = Changed.YES if i in (0, 2) else Changed.NO
-            store.complete([replace(done, visit=replace(done.visit, changed=changed))])
+            second = 7 if i in (1, 4) else None
+            store.complete([replace(done, visit=replace(done.visit, changed=changed, second_bytes=second))])
         visited(store, B, T0 + 20.0)
         assert [visit.at - T0 for visit in store.visits(1)] == [40.0, 30.0, 20.0, 10.0, 0.0]
         assert [visit.at - T0 for visit in store.visits(1, limit=2)] == [40.0, 30.0]
@@ -105,8 +107,10 @@ def check_visits_come_newest_first_and_are_counted(make: MakeStore) -> None:
         assert [visit.at - T0 for visit in within] == [30.0, 20.0, 10.0]
         assert list(store.visits(1, 2, until_at=T0 + 40.0)) == within[:2]
         assert [store.n_visits_since(T0 + t) for t in (-1.0, 0.0, 20.0, 20.5, 41.0)] == [6, 6, 4, 2, 0]
+        assert [store.n_second_since(T0 + t) for t in (-1.0, 10.0, 10.5, 41.0)] == [2, 2, 1, 0]
         counts = store.counts(T0 + 50.0)
         assert (counts["visits"], counts["changes"], counts["failures"]) == (6, 2, 1)
+        assert counts["second_looks"] == 2
         assert (counts["resources"], counts["hosts"], counts["due"]) == (3, 2, 1)
 
 

@@ -72,12 +72,12 @@ def check_visits_are_counted_by_steps_back_from_a_moment(make: MakeStore) -> Non
         visited(store, A, T0)
         visited(store, B, T0 + 10.0)
         done = completion(lease_of(store, A, T0 + 24.0), T0 + 24.0)
-        store.complete([replace(done, visit=replace(done.visit, changed=Changed.YES))])
+        store.complete([replace(done, visit=replace(done.visit, changed=Changed.YES, second_bytes=0))])
         done = completion(lease_of(store, B, T0 + 25.0), T0 + 25.0, outcome=Outcome.NET_ERROR)
         store.complete([done])
         tally = store.tally(T0 + 5.0, T0 + 30.0, 10.0)
-        assert tally.tolist() == [[2, 1, 1], [0, 0, 0], [1, 0, 0]]  # the last of them is half a step
-        assert store.tally(T0 - 9.0, T0, 10.0).tolist() == [[0, 0, 0]]
+        assert tally.tolist() == [[2, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 0]]  # the last of them is half a step
+        assert store.tally(T0 - 9.0, T0, 10.0).tolist() == [[0, 0, 0, 0]]
         evens = [page.id.tolist() for page in store.looked(T0, T0 + 30.0, every=2)]
         assert evens == [[2, 2]]
 

@@ -111,12 +111,13 @@ def check_who_changed_most_in_a_time(make: MakeStore) -> None:
 def check_visits_of_a_time_are_added_up(make: MakeStore) -> None:
     with store_with(make, A, C) as store:
         _look(store, A, T0, n_bytes=5)
-        _look(store, A, T0 + 10.0, changed=Changed.NO, n_bytes=70)
+        _look(store, A, T0 + 10.0, changed=Changed.NO, n_bytes=70, second_bytes=6)
         _look(store, C, T0 + 10.0, changed=Changed.UNKNOWN, outcome=Outcome.NET_ERROR, n_bytes=900)
         sums = store.sums(T0, T0 + 10.0)
         assert (sums.n_visits, sums.n_changes, sums.n_failures, sums.n_bytes) == (1, 1, 0, 5)
         sums = store.sums(T0 + 1.0, T0 + 11.0)
-        assert (sums.n_visits, sums.n_changes, sums.n_failures, sums.n_bytes) == (2, 0, 1, 970)
+        assert (sums.n_visits, sums.n_changes, sums.n_failures, sums.n_bytes) == (2, 0, 1, 976)
+        assert sums.n_second == 1
         assert store.sums(T0 + 11.0, T0 + 99.0).n_bytes == 0
 
 
@@ -212,9 +213,12 @@ def _look(
     significant: bool | None = None,
     outcome: Outcome = Outcome.OK,
     n_bytes: int = 0,
+    second_bytes: int | None = None,
 ) -> None:
     done = completion(lease_of(store, url, at), at, gate_s=0.0, outcome=outcome)
-    visit = replace(done.visit, changed=changed, significant=significant, n_bytes=n_bytes)
+    visit = replace(
+        done.visit, changed=changed, significant=significant, n_bytes=n_bytes, second_bytes=second_bytes
+    )
     assert store.complete([replace(done, visit=visit)]) == [True]
 
 

@@ -141,7 +141,7 @@ def check_only_what_counts_is_told(make: MakeStore) -> None:
             assert store.heard(mark, 99)[0].changed.tolist() == [counted[-1], 1]
             (looked,) = store.looked(T0 + 1.0, T0 + 99.0)
             assert looked.changed[looked.id == 1].tolist() == counted
-            assert store.tally(T0 + 5.0, T0 + 35.0, 99.0).tolist() == [[6, 3 + sum(counted), 0]]
+            assert store.tally(T0 + 5.0, T0 + 35.0, 99.0).tolist() == [[6, 3 + sum(counted), 0, 0]]
             assert [visit.changed for visit in store.visits(1)] == [Changed.YES] * 4
 
 

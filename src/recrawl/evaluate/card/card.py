@@ -98,17 +98,18 @@ def forecast_at(looked: Looked) -> Floats:
 def _days(past: Past) -> list[Day]:
     """Days of 24 hours, the last of them ends now."""
     days = []
-    for i, (n_visits, n_changes, n_failed) in reversed(list(enumerate(past.tally.tolist()))):
+    for i, (n_visits, n_changes, n_failed, n_second) in reversed(list(enumerate(past.tally.tolist()))):
         at = max(past.until_at - (i + 1) * DAY_S, past.from_at)
-        length = (past.until_at - i * DAY_S - at) / DAY_S
+        until_at = past.until_at - i * DAY_S
         days.append(
             Day(
                 at=at,
-                days=length,
+                days=(until_at - at) / DAY_S,
                 n_visits=n_visits,
                 n_changes=n_changes,
                 n_failed=n_failed,
-                budget=past.per_day * length,
+                n_second=n_second,
+                budget=past.budget(at, until_at),
             )
         )
     return days

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 from recrawl.evaluate.calibration import Bin
 from recrawl.evaluate.card.delays import Delay
 from recrawl.evaluate.card.missed import Missed
 from recrawl.evaluate.card.rivals import Rival
-from recrawl.model import DAY_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +22,7 @@ class Day:
     n_visits: int
     n_changes: int
     n_failed: int
+    n_second: int  # second looks: charged like visits, and not among them
     budget: float  # NaN: no limit
 
     def document(self) -> dict[str, Any]:
@@ -32,6 +32,7 @@ class Day:
             "visits": self.n_visits,
             "changes": self.n_changes,
             "told_nothing": self.n_failed,
+            "second_looks": self.n_second,
             "budget": None if isnan(self.budget) else self.budget,
         }
 
@@ -114,7 +115,7 @@ class Card:
     from_at: float
     until_at: float
     rule: str  # of the last run; empty: there was none
-    per_day: float  # its budget; NaN: none
+    per_day: float  # the budget now; NaN: none
     n_resources: int
     n_paused: int
     n_visited: int
@@ -139,9 +140,18 @@ class Card:
         return sum(day.n_failed for day in self.days)
 
     @property
+    def n_second(self) -> int:
+        return sum(day.n_second for day in self.days)
+
+    @property
+    def n_charged(self) -> int:
+        """To the budget."""
+        return self.n_visits + self.n_second
+
+    @property
     def budget(self) -> float:
-        """Visits that there were for all of the time."""
-        return self.per_day * (self.until_at - self.from_at) / DAY_S
+        """Visits that there were for all of the time; NaN: for some of it there was no limit."""
+        return sum(day.budget for day in self.days) if self.days else nan
 
     def document(self) -> dict[str, Any]:
         return {
@@ -149,11 +159,13 @@ class Card:
             "until_at": self.until_at,
             "rule": self.rule,
             "budget_per_day": None if isnan(self.per_day) else self.per_day,
+            "budget": None if isnan(self.budget) else self.budget,
             "resources": self.n_resources,
             "paused": self.n_paused,
             "visited": self.n_visited,
             "visits": self.n_visits,
             "told_nothing": self.n_failed,
+            "second_looks": self.n_second,
             "changes": self.n_changes,
             "days": [day.document() for day in self.days],
             "delay": None if self.delay is None else self.delay.document(),

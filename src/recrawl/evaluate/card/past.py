@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from recrawl.evaluate.card.rates import Rates, rates
 from recrawl.evaluate.card.rivals import Spent
-from recrawl.model import Bools, Hosts, Ints, Looked, Prospects
+from recrawl.model import DAY_S, Bools, Hosts, Ints, Looked, Prospects
+from recrawl.terms import Granted
 
 FEW_VISITS = 50
 
@@ -24,8 +25,15 @@ class Past:
     from_at: float
     until_at: float
     rule: str
-    per_day: float
+    per_day: float  # the budget now
+    granted: Granted = field(default=Granted(()))  # those of the time; none: that of now
     every: int = 1
+
+    def budget(self, from_at: float, until_at: float) -> float:
+        """Visits that there were for this part of the time; NaN: there was no limit."""
+        if self.granted.changes:
+            return self.granted.visits(from_at, until_at)
+        return self.per_day * (until_at - from_at) / DAY_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from recrawl.evaluate.card.figures import Card
 from recrawl.evaluate.card.past import Past
 from recrawl.model import DAY_S, HOUR_S, Looked
 from recrawl.remember.told import looked_of
-from recrawl.terms import noted_terms
+from recrawl.terms import granted, noted_terms
 
 MOST_READ = 100_000  # visits that are read one by one; of more, those of some resources
 Tell = Callable[[str], object]
@@ -52,8 +52,11 @@ def read_past(store: Store, now: float, days: float, tell: Tell = lambda _: None
         until_at=until_at,
         rule="" if terms is None else terms.rule,
         per_day=nan if terms is None or terms.per_day is None else terms.per_day,
+        granted=granted(store),
         every=every,
     )
+    if past.granted.changed(from_at, until_at):
+        notes.append("The budget changed in that time: each day is held against what there was for it.")
     return past, notes
 
 

@@ -39,19 +39,25 @@ def words(card: Card) -> list[tuple[str, str]]:
 def _visits(card: Card) -> str:
     on = f"on {card.n_visited:,} of {card.n_resources:,} resources"
     told = f"; {card.n_failed:,} told nothing" if card.n_failed else ""
-    if isnan(card.per_day):
-        return f"{card.n_visits:,} {on}{told}; no budget of visits was set"
+    made, n = f"{card.n_visits:,}", card.n_charged
+    if card.n_second:
+        made += f" and {card.n_second:,} second look{'' if card.n_second == 1 else 's'}"
+    if isnan(card.budget):
+        always = all(isnan(day.budget) for day in card.days)
+        return f"{made} {on}{told}; {'no' if always else 'not always a'} budget of visits was set"
     budget = round(card.budget)
-    if card.n_visits <= max(budget, OVER * card.budget):
-        kept = card.n_visits / card.budget if card.budget else 0.0
-        return f"{card.n_visits:,} of {budget:,} in the budget ({percent(kept)}), {on}{told}"
+    if n <= max(budget, OVER * card.budget):
+        kept = n / card.budget if card.budget else 0.0
+        charged = f"{made}: {n:,}" if card.n_second else made
+        return f"{charged} of {budget:,} in the budget ({percent(kept)}), {on}{told}"
     # a new house begins with as much as can be saved up; how much there was later nobody has noted
-    most = int(Allowance(card.per_day, 0.0, card.from_at).most)
-    saved = min(card.n_visits - budget, most)
-    beyond = card.n_visits - budget - saved
+    first = card.days[0]
+    most = int(Allowance(first.budget / first.days, 0.0, card.from_at).most)
+    saved = min(n - budget, most)
+    beyond = n - budget - saved
     more = f" and {beyond:,} beyond it" if beyond else ""
     spent = f"{budget:,} in the budget of that time, {saved:,} of up to {most:,} saved up before{more}"
-    return f"{card.n_visits:,} ({spent}), {on}{told}"
+    return f"{made} ({spent}), {on}{told}"
 
 
 def _changes(card: Card) -> str:

@@ -15,7 +15,7 @@ from recrawl.model import DAY_S
 from recrawl.schedule.reason import span
 
 WIDE = 41  # characters from 0 % to 100 %
-DAYS = ("day from", "visits", "budget", "changes", "told nothing")
+DAYS = ("day from", "visits", "second looks", "budget", "changes", "told nothing")
 RIVALS = ("schedule", "freshness", "recall", "mean wait")
 HOSTS = ("host", "visits", "told nothing", "in a row")
 CURVE = ("forecast", "visits", "said", "happened", "0 %" + " " * (WIDE - 8) + "100 %")
@@ -23,7 +23,10 @@ CURVE = ("forecast", "visits", "said", "happened", "0 %" + " " * (WIDE - 8) + "1
 
 def days(card: Card) -> list[list[str]]:
     return [
-        [moment(day.at), count(day.n_visits), count(day.budget), count(day.n_changes), count(day.n_failed)]
+        [
+            moment(day.at),
+            *(count(n) for n in (day.n_visits, day.n_second, day.budget, day.n_changes, day.n_failed)),
+        ]
         for day in card.days
     ]
 
@@ -98,7 +101,8 @@ def page_of(card: Card, command: str) -> Report:
         facts=[
             ("Resources", f"{card.n_resources:,}"),
             ("Visits", f"{card.n_visits:,}"),
-            ("Budget", "none" if isnan(card.per_day) else f"{card.per_day:,.0f} a day"),
+            ("Second looks", f"{card.n_second:,}"),
+            ("Budget now", "none" if isnan(card.per_day) else f"{card.per_day:,.0f} a day"),
             ("Changes caught", f"{card.n_changes:,}"),
             ("Hosts in trouble", f"{card.n_troubled:,}"),
         ],
@@ -134,11 +138,13 @@ def _daily(card: Card) -> list[Block]:
             name=name, style=style, x=x, y=[v / day.days for v, day in zip(values, card.days, strict=True)]
         )
 
+    charged = [day.n_visits + day.n_second for day in card.days]
     drawn = [
         series("visits", 0, [day.n_visits for day in card.days]),
+        *([series("visits and second looks", 2, charged)] if card.n_second else []),
         series("changes", 1, [day.n_changes for day in card.days]),
     ]
-    if not isnan(card.per_day):
+    if not isnan(card.budget):
         drawn.append(series("budget", 6, [day.budget for day in card.days]))
     return [(Lines(title="Visits and changes caught, a day", y_name="a day", series=drawn),)]
 

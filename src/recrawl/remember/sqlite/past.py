@@ -88,7 +88,7 @@ class SqlitePast:
 
     def tally(self, from_at: float, until_at: float, step_s: float) -> Ints:
         found = self._db.tuples("tally", {"from_at": from_at, "until_at": until_at, "step_s": step_s})
-        counts = np.zeros((n_steps(from_at, until_at, step_s), 3), dtype=np.int64)
+        counts = np.zeros((n_steps(from_at, until_at, step_s), 4), dtype=np.int64)
         for turn, *row in found:
             counts[min(turn, len(counts) - 1)] += row
         return counts

@@ -150,6 +150,7 @@ def visit_of(row: sqlite3.Row) -> Visit:
         moments=tuple(np.frombuffer(row["moments"] or b"", _FLOAT64).tolist()),
         duration_s=real(row["duration_s"]),
         n_bytes=row["n_bytes"],
+        second_bytes=row["second_bytes"],
         evidence=row["evidence"],
         moved_to=row["moved_to"],
     )
@@ -172,6 +173,7 @@ def visit_values(visit: Visit) -> dict[str, object]:
         "moments": np.array(visit.moments, _FLOAT64).tobytes() or None,
         "duration_s": visit.duration_s,
         "n_bytes": visit.n_bytes,
+        "second_bytes": visit.second_bytes,
         "evidence": visit.evidence,
         "moved_to": visit.moved_to,
     }

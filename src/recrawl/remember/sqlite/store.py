@@ -196,10 +196,13 @@ class SqliteStore(
     def n_visits_since(self, at: float) -> int:
         return self._db.column("n_visits_since", {"at": at})[0]
 
+    def n_second_since(self, at: float) -> int:
+        return self._db.column("n_second_since", {"at": at})[0]
+
     def counts(self, now: float) -> Mapping[str, int]:
         """Now: `resources`, their `hosts`, those `paused`, those `due` (and not paused), hosts `leased`.
         So far, of what is watched: `visits`, those that found `changes`, those that were `failures` (told
-        nothing), and `versions` (flagged ones not counted).
+        nothing), those with `second_looks`, and `versions` (flagged ones not counted).
         """
         row = self._db.rows("counts", {"now": now})[0]
         return {name: row[name] for name in row.keys()}  # noqa: SIM118  # a Row iterates over its values

@@ -64,8 +64,14 @@ class SqliteStream:
 
     def sums(self, from_at: float, until_at: float) -> Sums:
         (found,) = self._db.tuples("sums", {"from_at": from_at, "until_at": until_at})
-        n_visits, n_changes, n_failures, n_bytes = found
-        return Sums(n_visits=n_visits, n_changes=n_changes, n_failures=n_failures, n_bytes=n_bytes)
+        n_visits, n_changes, n_failures, n_second, n_bytes = found
+        return Sums(
+            n_visits=n_visits,
+            n_changes=n_changes,
+            n_failures=n_failures,
+            n_second=n_second,
+            n_bytes=n_bytes,
+        )
 
     def most_changed(self, from_at: float, until_at: float, limit: int) -> Sequence[Changer]:
         span = {"from_at": from_at, "until_at": until_at, "limit": limit}

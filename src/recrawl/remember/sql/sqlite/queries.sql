@@ -419,12 +419,12 @@ FROM json_each(:ids) AS j JOIN resource AS r ON r.id = j.value;
 -- name: add_visit
 INSERT INTO visit (
     id, fetch_id, resource_id, at, since_at, due_at, outcome, informative, status, changed, significant,
-    magnitude, event_at, moments, duration_s, n_bytes, evidence, moved_to, p_changed, per_day
+    magnitude, event_at, moments, duration_s, n_bytes, second_bytes, evidence, moved_to, p_changed, per_day
 ) VALUES (
     -- as the query last_visit has it
     (SELECT max(last_gone, (SELECT coalesce(max(id), 0) FROM visit)) + 1 FROM total),
     :fetch_id, :resource_id, :at, :since_at, :due_at, :outcome, :informative, :status, :changed, :significant,
-    :magnitude, :event_at, :moments, :duration_s, :n_bytes, :evidence, :moved_to,
+    :magnitude, :event_at, :moments, :duration_s, :n_bytes, :second_bytes, :evidence, :moved_to,
     -- of the plan that led to it, unless that was exchanged for another meanwhile
     (SELECT p_changed FROM resource WHERE id = :resource_id AND due_at = :due_at),
     (SELECT per_day FROM resource WHERE id = :resource_id AND due_at = :due_at)
@@ -607,7 +607,7 @@ SELECT CAST((:until_at - at) / :step_s AS INTEGER) AS turn, count(*),
             AND (SELECT r.changes FROM resource AS r WHERE r.id = resource_id) = 'significant',
         0, changed = 1
     )),
-    sum(informative = 0)
+    sum(informative = 0), count(second_bytes)
 FROM visit WHERE at >= :from_at AND at < :until_at GROUP BY turn;
 
 -- name: latest
@@ -657,6 +657,9 @@ SELECT * FROM version WHERE resource_id = :resource_id AND seq > :after ORDER BY
 -- name: n_visits_since
 SELECT count(*) FROM visit WHERE at >= :at;
 
+-- name: n_second_since
+SELECT count(*) FROM visit INDEXED BY visit_second WHERE at >= :at AND second_bytes IS NOT NULL;
+
 -- name: counts
 SELECT
     (SELECT count(*) FROM resource) AS resources,
@@ -664,7 +667,8 @@ SELECT
     (SELECT count(*) FROM resource WHERE paused = 0 AND due_at IS NOT NULL AND due_at <= :now) AS due,
     (SELECT count(*) FROM resource WHERE paused = 1) AS paused,
     (SELECT count(*) FROM host WHERE lease_until_at > :now) AS leased,
-    n_visits AS visits, n_changes AS changes, n_failures AS failures, n_versions AS versions
+    n_visits AS visits, n_changes AS changes, n_failures AS failures, n_versions AS versions,
+    n_second AS second_looks
 FROM total;
 
 -- name: files

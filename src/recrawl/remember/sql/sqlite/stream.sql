@@ -41,7 +41,8 @@ SELECT count(*),
         )
     ), 0),
     coalesce(sum(informative = 0), 0),
-    coalesce(sum(n_bytes), 0)
+    count(second_bytes),
+    coalesce(sum(n_bytes), 0) + coalesce(sum(second_bytes), 0)
 FROM visit WHERE at >= :from_at AND at < :until_at;
 
 -- name: most_changed

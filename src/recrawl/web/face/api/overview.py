@@ -32,9 +32,11 @@ class Glance(BaseModel):
     failures: int
     versions: int
     visits_last_24h: int
+    second_looks_last_24h: int = Field(description="Charged like visits, and not among them.")
     budget_per_day: float | None = Field(description="Visits; null: no limit.")
     budget_bytes_per_day: float | None
-    budget_left: float | None = Field(description="Visits of the last 24 hours' budget that were not made.")
+    budget_last_24h: float | None = Field(description="Visits, by the budgets of that time; null: no limit.")
+    budget_left: float | None = Field(description="Of the budget of 24 hours, less visits and second looks.")
     rule: str
     price: float | None
     priced_at: str | None
@@ -46,7 +48,8 @@ class LastDay(BaseModel):
     visits: int
     changes: int = Field(description="That count for their resources.")
     told_nothing: int
-    bytes: int
+    second_looks: int = Field(description="Charged like visits, and not among them.")
+    bytes: int = Field(description="With those of the second looks.")
     changes_the_day_before: int
     hosts_in_trouble: int
 

@@ -46,6 +46,7 @@ class Visit(BaseModel):
     moments: list[str | None]
     duration_s: float
     n_bytes: int
+    second_look_bytes: int | None = Field(description="What a second look brought; null: there was none.")
     evidence: str
     moved_to: str | None
     fetch_id: str

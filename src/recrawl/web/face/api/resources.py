@@ -247,7 +247,6 @@ def _one(house: House, number: int) -> dict[str, Any]:
 
 
 def _say(house: House, ids: list[int], said: Said) -> int:
-    """Tags first: what is said nearer than theirs wins."""
     choice, store, now = chosen(ids), house.store, house.clock.now()
     given = said.model_fields_set - {"ids", "add_tags", "drop_tags", "paused"}
     wanted = settings(
@@ -258,9 +257,8 @@ def _say(house: House, ids: list[int], said: Said) -> int:
         changes=said.changes,
     )
     forget = tuple(_GAPS.get(name, name) for name in sorted(given) if getattr(said, name) is None)
-    n = watchlist.label(store, choice, checked_tags(said.add_tags), tuple(said.drop_tags), now)
-    if wanted != Settings() or forget:
-        watchlist.say(store, choice, wanted, now, forget=forget)
+    tags, dropped = checked_tags(said.add_tags), tuple(said.drop_tags)
+    n = watchlist.say(store, choice, wanted, now, forget=forget, add_tags=tags, drop_tags=dropped)
     if "paused" in said.model_fields_set:
         if said.paused is None:
             watchlist.say(store, choice, Settings(), now, forget=("paused",))

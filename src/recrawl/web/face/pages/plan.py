@@ -44,6 +44,7 @@ def _in_force(house: House) -> dict[str, object]:
         "per_day": "" if per_day is None else f"{per_day:.10g}",
         "goal": schedule.goal,
         "spent": house.store.n_visits_since(now - DAY_S),
+        "second": house.store.n_second_since(now - DAY_S),
         "n_resources": house.store.counts(now)["resources"],
     }
 
