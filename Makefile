@@ -2,14 +2,17 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 FOR ?= 30
-# Each brings its own servers and files. The others kill processes at moments that matter, and want a core each.
+# Each brings its own servers and files. The others kill processes at moments that matter, and come alone.
 # What takes longest comes first, so that no worker is left with it at the end (and nobody reorders that).
-SIDE_BY_SIDE := $(addprefix tests/,web parity hostile acceptance browser replay store docs unit \
+SIDE_BY_SIDE := $(addprefix tests/,web hostile acceptance browser replay store docs unit \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
 # These replay histories, which the project ships none of.
 ON_CORPORA := $(addprefix bench/,choosing.py grounds.py halves.py kin_tellings.py peers.py)
 
-.PHONY: help demo test lint faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
+# Else each process that the tests start would read again what was edited since the set-up.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo test lint parity faults bench docs lock clean setup-run setup-dev setup-browser setup-pywb
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "%-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,15 +32,20 @@ setup-pywb: setup-dev
 demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 	@.venv/bin/recrawl demo --for $(FOR)
 
-test: lint setup-browser setup-pywb ## every check and every test
+test: setup-dev ## every check and every test
+	@$(MAKE) --no-print-directory -j 3 lint parity setup-browser setup-pywb
 	$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SIDE_BY_SIDE)
-	$(PY) -m pytest -n 2 --dist loadfile $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	$(PY) -m pytest -n 3 --dist loadfile $(addprefix --ignore=,tests/parity $(SIDE_BY_SIDE))
 
 lint: setup-dev ## style, types, and the layers that imports keep to
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports
+
+# Beside the linters, which take one core; most of what numba compiles is here, and then kept for all others.
+parity: setup-dev
+	$(PY) -m pytest tests/parity
 
 faults: setup-dev ## the fault tests at their full counts (minutes)
 	RECRAWL_FAULT_COUNT=$${RECRAWL_FAULT_COUNT:-200} $(PY) -m pytest tests/faults tests/hostile

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.commands import COMMAND, Forked, forkable
 
 from recrawl.live.clock import WallClock
 from recrawl.livingweb import Document, Form, LivingWeb, Script, serving
-
-COMMAND = [sys.executable, "-m", "recrawl"]
 
 
 @dataclass(frozen=True)
@@ -28,15 +26,13 @@ class Cli:
     def __call__(
         self, *args: str, code: int = 0, text: str | None = None, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*COMMAND, *args],
-            env={**self.env, **(env or {})},
-            input=text or "",
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        with self._begun(args, {**self.env, **(env or {})}) as process:
+            try:
+                out, err = process.communicate(text or "", timeout=120)
+            except BaseException:
+                process.kill()
+                raise
+        done = subprocess.CompletedProcess(args, process.returncode, out, err)
         assert "Traceback" not in done.stderr, done.stderr
         assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
         return done
@@ -46,16 +42,13 @@ class Cli:
         return replace(self, env={**self.env, **env})
 
     def started(self, *args: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [*COMMAND, *args],
-            env=self.env,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # a test run in the background may have been told to ignore it
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        )
+        return self._begun(args, self.env)
+
+    def _begun(self, args: tuple[str, ...], env: Mapping[str, str]) -> subprocess.Popen[str]:
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        if forkable(env):
+            return Forked([*COMMAND, *args], env=env, text=True, **pipes)
+        return subprocess.Popen([*COMMAND, *args], env=env, text=True, **pipes)
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.acceptance.conftest import COMMAND, Cli
+from tests.acceptance.conftest import Cli
+from tests.commands import COMMAND, Forked
 from tests.foreign import URL, answer, day, page, stamp, warc
 
 MON, TUE, CUT = page("Monday"), page("Tuesday"), page("cut")
@@ -40,8 +41,11 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Cli:
 
 
 def shown(cli: Cli, *args: str) -> tuple[int, bytes, str]:
-    done = subprocess.run([*COMMAND, "show", *args], env=cli.env, capture_output=True, check=False)
-    return done.returncode, done.stdout, done.stderr.decode()
+    pipe = subprocess.PIPE
+    process: Forked[bytes] = Forked([*COMMAND, "show", *args], env=cli.env, stdout=pipe, stderr=pipe)
+    with process:
+        body, talk = process.communicate(timeout=60)
+    return process.returncode, body, talk.decode()
 
 
 def test_every_moment_has_its_version_or_says_why_not(past: Cli) -> None:

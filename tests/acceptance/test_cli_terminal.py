@@ -8,13 +8,13 @@ import os
 import re
 import struct
 import subprocess
-import sys
 import termios
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Protocol
 
 import pytest
+from tests.commands import COMMAND, Forked
 
 from recrawl.livingweb import LivingWeb
 
@@ -35,9 +35,7 @@ def seen(cli: Cli, *args: str, out: IO[str] | None = None, columns: int = 80) ->
     near, far = os.openpty()
     fcntl.ioctl(far, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {key: value for key, value in cli.env.items() if key != "COLUMNS"} | {"TERM": "xterm"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "recrawl", *args], env=env, stdin=far, stdout=out or far, stderr=far
-    )
+    process = Forked([*COMMAND, *args], env=env, stdin=far, stdout=out or far, stderr=far)
     os.close(far)
     shown = b""
     try:

@@ -15,6 +15,7 @@ from recrawl.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+COMMANDS: Any = get_command(app)  # put together once: hundreds of lines are read by it
 _BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _VARIABLE = re.compile(r"[A-Z_]+=")
 _END_OF_COMMAND = {"|", ">", ">>", "<", "&&", ";", "&"}
@@ -36,9 +37,8 @@ def typed(page: Path, program: str) -> Iterator[list[str]]:
 
 def parse(args: list[str]) -> None:
     """Read the arguments as the command line does, down to the command's own options."""
-    top: Any = get_command(app)
-    context = top.make_context("recrawl", list(args))
-    name, command, rest = top.resolve_command(context, [*context._protected_args, *context.args])
+    context = COMMANDS.make_context("recrawl", list(args))
+    name, command, rest = COMMANDS.resolve_command(context, [*context._protected_args, *context.args])
     inner: Any = command.make_context(name, rest, parent=context)
     if hasattr(command, "commands"):  # a group: down to its own commands
         name, command, rest = command.resolve_command(inner, [*inner._protected_args, *inner.args])

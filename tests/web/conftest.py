@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import httpx
@@ -73,9 +75,17 @@ def serving(home: Path, now: float) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def year_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made once; whoever changes something has a copy."""
+    """Made once, by the worker that comes first; each has a copy, and whoever changes something one more."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    whole = shared / "year"
+    with (shared / "year.lock").open("w") as lock:
+        flock(lock, LOCK_EX)  # the others would only compile the same, and in the same time
+        if not whole.exists():
+            years.made(shared / "year.part")
+            (shared / "year.part").rename(whole)
     home = tmp_path_factory.mktemp("year") / "home"
-    years.made(home)
+    shutil.copytree(whole, home)
     return home
 
 
