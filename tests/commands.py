@@ -21,7 +21,7 @@ _STARTING = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[a
 
 def forkable(env: Mapping[str, str]) -> bool:
     """Whether a command with these variables may come of a process that began with ours."""
-    return _read_at_start(env) == _read_at_start(os.environ)
+    return sys.platform == "linux" and _read_at_start(env) == _read_at_start(os.environ)
 
 
 def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
@@ -81,10 +81,7 @@ def _zygote() -> socket.socket:
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.zygote", str(far.fileno())],
             cwd=Path(__file__).parents[1],
-            env={
-                **os.environ,
-                "OPENBLAS_NUM_THREADS": "1",
-            },  # it starts no threads then, which a fork would lose
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # no threads then, which a fork would lose
             pass_fds=[far.fileno()],
         )
     atexit.register(process.wait)
