@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -295,3 +296,14 @@ def test_statements_are_told_apart_even_inside_triggers() -> None:
         "CREATE TABLE t (a); -- one; two\nCREATE TRIGGER r AFTER INSERT ON t BEGIN\n  DELETE FROM t;\nEND;\n"
     )
     assert len(list(database.statements(script))) == 2
+
+
+def test_a_name_that_is_no_text_any_more_is_found(tmp_path: Path) -> None:
+    """A bit that flipped in the name of an index: SQLite's own complaint cannot be read then."""
+    path = tmp_path / "store.db"
+    SqliteStore(path).close()
+    names = re.compile(rb"index(resource_due)resource")
+    sound = path.read_bytes()
+    place = max(found.start(1) for found in names.finditer(sound))
+    path.write_bytes(sound[:place] + bytes([sound[place] ^ 0x80]) + sound[place + 1 :])
+    assert list(unsound(path))

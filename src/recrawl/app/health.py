@@ -109,7 +109,8 @@ def unsound(store: Path) -> Iterator[Problem]:
             broken = connection.execute("PRAGMA foreign_key_check").fetchall()
             sums.register(connection)
             found += sums.disagreements(connection)
-        except sqlite3.DatabaseError as problem:
+        # the last: what SQLite says of a damaged name has that name in it
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as problem:
             found, broken = [str(problem)], []
     yield from (Problem(str(store), what) for what in found if what != "ok")
     yield from (Problem(str(store), f"a row of {row[0]} refers to what is not there") for row in broken)
