@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 FOR ?= 30
-# Each brings its own servers and files. The others kill processes at moments that matter, and come alone.
+# Each brings its own servers and files. The others kill processes at moments that matter, and want a core each.
 # What takes longest comes first, so that no worker is left with it at the end (and nobody reorders that).
 SIDE_BY_SIDE := $(addprefix tests/,web hostile acceptance browser replay store docs unit \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
@@ -35,7 +35,7 @@ demo: setup-run ## watch a small living web for 30 seconds (FOR=60 for a minute)
 test: setup-dev ## every check and every test
 	@$(MAKE) --no-print-directory -j 3 lint parity setup-browser setup-pywb
 	$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(SIDE_BY_SIDE)
-	$(PY) -m pytest -n 3 --dist loadfile $(addprefix --ignore=,tests/parity $(SIDE_BY_SIDE))
+	$(PY) -m pytest -n 2 --dist loadfile $(addprefix --ignore=,tests/parity $(SIDE_BY_SIDE))
 
 lint: setup-dev ## style, types, and the layers that imports keep to
 	$(PY) -m ruff check .
