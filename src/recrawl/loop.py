@@ -253,6 +253,7 @@ class Loop:
             # else nothing would be visited until the time comes round that this clock showed
             self.store.set_back(now, lease_s=self.lease_s, rest_s=MAX_CRAWL_DELAY_S)
         self._latest_at = now
+        self.purse.begin(now)
         said = self.store.note("said")
         batch, memory = self.store.batch()
         self._memories.recall(batch.id, memory)

@@ -28,6 +28,15 @@ class Purse:
         self.mean_bytes = 0.0  # of a visit, as far as is known
         self._reserved: dict[tuple[int, int], int] = {}  # bytes, by the host and the token of a lease
 
+    def begin(self, now: float) -> None:
+        """From now on it accrues at these limits; until now it did at those that were in force."""
+        for key, per_day in ((VISITS, self.per_day), (BYTES, self.bytes_per_day)):
+            while per_day is not None:
+                kept, allowance = self._allowance(key, now)
+                in_force = kept is None or kept.endswith(f"|{per_day!r}")
+                if in_force or self._exchanged(key, kept, allowance):
+                    break
+
     def saved(self, now: float) -> tuple[float, float]:
         """Visits and bytes that were not spent yet; below 0: spent too early."""
         return (
@@ -133,11 +142,13 @@ class Purse:
         allowance = Allowance(per_day or 0.0, 0.0, now)
         if kept is None:
             return None, replace(allowance, saved=allowance.most)
-        saved, at = (float(part) for part in kept.split("|"))
-        return kept, replace(allowance, saved=saved, at=min(at, now)).accrued(now)
+        saved, at, *rate = (float(part) for part in kept.split("|"))
+        # until now it accrued at the rate of whoever wrote it, from now on at ours
+        before = Allowance(rate[0] if rate else allowance.per_day, saved, min(at, now)).accrued(now)
+        return kept, replace(allowance, saved=min(before.saved, allowance.most))
 
     def _exchanged(self, key: str, kept: str | None, allowance: Allowance) -> bool:
-        return self._store.exchange(key, kept, f"{allowance.saved!r}|{allowance.at!r}")
+        return self._store.exchange(key, kept, f"{allowance.saved!r}|{allowance.at!r}|{allowance.per_day!r}")
 
 
 def _key(lease: Lease) -> tuple[int, int]:

@@ -93,6 +93,17 @@ def test_backtest_replays_the_past_beside_what_happened(home: Path, tmp_path: Pa
     assert uniform["freshness"]["low"] <= uniform["freshness"]["value"] <= uniform["freshness"]["high"]
     assert uniform["visits"] == pytest.approx(found["visits"], rel=0.05)
     assert "would have done" in html.read_text("utf-8")
+    assert found["predictor"] == "either"
+
+
+def test_backtest_forecasts_as_the_settings_say(home: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "home"
+    shutil.copytree(home, copy)
+    with (copy / "recrawl.toml").open("a", encoding="utf-8") as settings:
+        settings.write('[schedule]\npredictor = "gamma"\n')
+    asked = ("backtest", "--policy", "week", "--draws", "1", "--json")
+    assert json.loads(recrawl(copy, *asked).stdout)["predictor"] == "gamma"
+    assert json.loads(recrawl(copy, *asked, "--predictor", "rhythm").stdout)["predictor"] == "rhythm"
 
 
 def test_both_say_what_is_missing_where_nothing_was_visited(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isnan
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from recrawl.app.basis import basis, budgets
 from recrawl.app.build import House
 from recrawl.app.policies import policy_of
 from recrawl.app.registry import part
+from recrawl.cli.why import _fields
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, HOUR_S, NewResource, Outcome, Scope, ScopeKind, Settings
 
@@ -127,3 +128,15 @@ def test_where_one_gap_is_allowed_the_price_tells_which_way_it_would_go(tmp_path
         assert 0.0 < told.plan.price < inf
         assert told.plan.bound == bound
         assert f"a visit would be worth it {word}, but" in told.sentence
+
+
+def test_what_is_due_waits_for_the_budget_and_that_is_said(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", day=0.01) as house:
+        loop = begun(house, 5, 5, per_day=40.0)
+        assert isnan(seen_first(house).free_at)
+        loop.purse.charge(20, NOW + 60.0)
+        found = seen_first(house)
+        assert found.free_at == pytest.approx(loop.purse.ready_at(found.now))
+    assert found.free_at > found.now
+    [told] = [text for name, text in _fields(found) if name == "next visit"]
+    assert str(told).endswith(f"; the budget has no visit free until {found.row()['free_at']}")

@@ -17,6 +17,7 @@ ROW: dict[str, object] = {
     "budget_bytes_per_day": None,
     "visits_saved": 0,
     "bytes_saved": None,
+    "bytes_owed": None,
     "free_at": None,
     "budget_last_24h": 100.0,
     "visits_last_24h": 70,
@@ -81,6 +82,9 @@ def test_a_budget_that_is_spent_or_in_bytes_is_told() -> None:
     told = dict(figures({**ROW, **said, "budget_bytes_per_day": 1.0, "bytes_saved": 12_300}))
     assert told["due now"] == "58; the budget has no visit free until 2026-11-18T03:29:40Z"
     assert told["budget"] == "1 byte a day: 70 visits in the last 24 h, 12,300 bytes saved up"
+    owing = {"bytes_saved": 0, "bytes_owed": 4_800_000, "budget_bytes_per_day": 1e6, "budget_per_day": None}
+    told = dict(figures({**ROW, **owing}))
+    assert str(told["budget"]).endswith(", 4,800,000 bytes more than the budget had until now")
 
 
 def test_second_looks_stand_beside_the_visits_that_are_charged() -> None:

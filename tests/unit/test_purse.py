@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from math import nan
 
+import pytest
+
 from recrawl.finding import Finding
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, Lease, NewResource, Outcome, Visit
+from recrawl.purse import Purse
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
@@ -76,3 +79,43 @@ def test_more_is_never_drawn_than_there_are_visits_and_bytes_for() -> None:
     loop.store.note("allowance-bytes", f"400000.0|{START}")
     assert len(loop.due(START, 64)) == 2
     assert loop.purse.saved(START) == (0.0, 300_000.0)
+
+
+def test_time_without_a_visit_is_worth_what_the_budget_was_then() -> None:
+    store = MemoryStore()
+    small = Purse(store, 40.0, 400_000.0)
+    assert small.drawn(100, START) == 10
+    small.charge_bytes(100_000, START)
+    later_at = START + 1_500.0
+    rich = Purse(store, 10_000.0, 4e9)
+    rich.begin(later_at)
+    visits, n_bytes = rich.saved(later_at)
+    assert visits == pytest.approx(40.0 * 1_500.0 / DAY_S)
+    assert n_bytes == pytest.approx(400_000.0 * 1_500.0 / DAY_S)
+    # from then on it accrues as the new one has it, whoever asks
+    assert small.saved(later_at + 86.4)[0] == pytest.approx(min(10.0, visits + 10.0))
+    assert rich.saved(later_at + 86.4)[0] == pytest.approx(visits + 10.0)
+    assert rich.ready_at(later_at) == pytest.approx(later_at + (1.0 - visits) * 8.64)
+
+
+def test_a_smaller_budget_keeps_no_more_than_it_could_save() -> None:
+    store = MemoryStore()
+    Purse(store, 10_000.0, None).charge(1, START)
+    assert Purse(store, 40.0, None).n_free(START) == 10
+    store.note("allowance", f"7.0|{START}")  # as it was noted before the rate was
+    assert Purse(store, 40.0, None).saved(START + DAY_S / 40.0)[0] == pytest.approx(8.0)
+
+
+def test_a_loop_with_another_budget_takes_over_what_was_saved() -> None:
+    store = MemoryStore()
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(50)], START)
+    made = 0
+    for per_day, at in ((40.0, START), (10_000.0, START + 1_500.0)):
+        loop = Loop(
+            store=store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=per_day
+        )
+        loop.start(at)
+        loop.reprice(at)
+        made += len(loop.due(at, 100))
+        assert made == 10
+    assert len(loop.due(at + 86.4, 100)) == 10

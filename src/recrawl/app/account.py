@@ -15,6 +15,7 @@ from recrawl.app.quantity import iso
 from recrawl.app.relatives import Relative, relatives
 from recrawl.app.rows import Row, erased_words, number, plan_row, resource_row, visit_row
 from recrawl.app.silence import Silence, silence_of
+from recrawl.app.spending import free_at
 from recrawl.app.watchlist import url_of, watched
 from recrawl.contracts import Accountable, Forecasts, Store
 from recrawl.learn.credible import interval
@@ -73,6 +74,7 @@ class Account:
     last: Visit | None
     erasure: Erasure | None
     now: float
+    free_at: float  # when the budget has a visit free; NaN: it has one now
     sentence: str
     curve: Curve
     p_now: float  # that it has changed since the last look
@@ -91,6 +93,7 @@ class Account:
         low, high = self.per_day
         return {
             **resource_row(self.resource, self.standing, self.plan, self.erasure),
+            "free_at": iso(self.free_at),
             "reason": self.sentence,
             "plan": plan_row(self.plan) if self.plan else None,
             "last_visit": visit_row(self.last, self.resource.url, changes=self.resource.effective.changes)
@@ -166,6 +169,7 @@ def account(house: House, url: str, everybody: Everybody | None = None) -> Accou
         last=next(store.visits(resource.id, 1), None),
         erasure=erasure,
         now=now,
+        free_at=free_at(house, now),
         sentence=sentence(store, resource, told, plan, erasure),
         curve=_curve(forecast, standing, nan if plan is None or paused else standing.due_at, now),
         p_now=nan if isnan(standing.since_at) else 1.0 - float(forecast.survival(passed_s)[0]),

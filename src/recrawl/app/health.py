@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,6 +19,7 @@ from recrawl.app.mending import mended
 from recrawl.app.quantity import iso
 from recrawl.app.registry import SINGULAR, part
 from recrawl.app.rows import Row, number
+from recrawl.app.spending import free_at, purse_of
 from recrawl.contracts import Store
 from recrawl.errors import RecrawlError
 from recrawl.model import DAY_S
@@ -40,19 +41,17 @@ def status(house: House) -> Row:
     counts = house.store.counts(now)
     terms = noted_terms(house.store)
     schedule = house.config.schedule
-    limits = schedule.limits if terms is None else terms
-    per_day = schedule.limits.visits_per_day if terms is None else terms.per_day
-    purse = Purse(house.store, per_day, limits.bytes_per_day)
-    purse.mean_bytes = 1.0 if terms is None else terms.mean_bytes
-    poor = purse.n_free(now) == 0
-    ready_at = max(house.store.ready_at(now), purse.ready_at(now) if poor else now)
+    purse, poor_until = purse_of(house), free_at(house, now)
+    per_day, n_bytes = purse.per_day, purse.saved(now)[1]
+    ready_at = max(house.store.ready_at(now), now if isnan(poor_until) else poor_until)
     return {
         **counts,
         "budget_per_day": per_day,
-        "budget_bytes_per_day": limits.bytes_per_day,
+        "budget_bytes_per_day": purse.bytes_per_day,
         "visits_saved": None if per_day is None else int(Purse(house.store, per_day, None).n_free(now)),
-        "bytes_saved": None if limits.bytes_per_day is None else max(0, int(purse.saved(now)[1])),
-        "free_at": iso(purse.ready_at(now)) if poor else None,
+        "bytes_saved": None if purse.bytes_per_day is None else max(0, int(n_bytes)),
+        "bytes_owed": None if purse.bytes_per_day is None else max(0, int(-n_bytes)),
+        "free_at": iso(poor_until),
         "budget_last_24h": number(granted(house.store).visits(now - DAY_S, now)),
         "visits_last_24h": house.store.n_visits_since(now - DAY_S),
         "second_looks_last_24h": house.store.n_second_since(now - DAY_S),

@@ -21,6 +21,8 @@ def figures(row: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
         yield "last round", _round(made)
     made = f"{looks(row['visits_last_24h'], row['second_looks_last_24h'])} in the last 24 h{_other(row)}"
     saved = "" if row["bytes_saved"] is None else f", {n_of(row['bytes_saved'], 'byte')} saved up"
+    if row["bytes_owed"]:
+        saved = f", {n_of(row['bytes_owed'], 'byte')} more than the budget had until now"
     yield "budget", f"{_budget(row)} a day: {made}{saved}"
     yield "rule", row["rule"]
     yield "price", _price(row) + (f"; {_full(row['full_hosts'])}" if row["full_hosts"] else "")

@@ -105,7 +105,8 @@ def _fields(found: Account) -> Iterator[tuple[str, object]]:
     due_at = found.standing.due_at
     away = "now" if due_at <= found.now else f"in {span(due_at - found.now)}"
     n_visits = terminal.n_of(row["n_informative"], "visit")
-    yield "next visit", None if found.resource.effective.paused else f"{row['next_visit_at']} ({away})"
+    spent = f"; the budget has no visit free until {row['free_at']}" if row["free_at"] else ""
+    yield "next visit", None if found.resource.effective.paused else f"{row['next_visit_at']} ({away}){spent}"
     yield "gap", "-" if row["gap_s"] is None else span(row["gap_s"])
     yield "bounds", f"{span(row['min_gap_s'])} to {span(row['max_gap_s'])}, weight {row['weight']:g}"
     yield "how", ", ".join(deviations(row)) or "as usual"
