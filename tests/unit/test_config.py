@@ -165,6 +165,8 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
         ("2GB/day", None, 2e9, "2GB/day"),
         ("1.5 MiB per hour", None, 24 * 1.5 * 2**20, "37748736B/day"),
         ("2,000/day, 2GB/day", 2000.0, 2e9, "2000/day, 2GB/day"),
+        ("2,000/DAY,2GB/day", 2000.0, 2e9, "2000/day, 2GB/day"),
+        ("0.00001/day", 1e-5, None, "0.00001/day"),
         ("300 kb/min and 50/h", 1200.0, 432e6, "1200/day, 432MB/day"),
     ],
 )
@@ -178,7 +180,11 @@ def test_a_budget_is_visits_or_bytes_or_both(
 
 
 @pytest.mark.parametrize(
-    "text", ["2GB", "5/day, 6/day", "2GB/day, 1MB/h", "1XB/day", "0/day", "0 GB/day", "2GB/x"]
+    "text",
+    [
+        *("2GB", "5/day, 6/day", "2GB/day, 1MB/h", "1XB/day", "0/day", "0 GB/day", "2GB/x"),
+        *("500,2GB/day", "2,000,1GB/day", "1,5/day", "10,00/day", "-500/day"),
+    ],
 )
 def test_half_a_budget_or_twice_the_same_is_refused(text: str) -> None:
     with pytest.raises(BadInputError, match="write it as 2000/day"):

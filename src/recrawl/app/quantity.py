@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from recrawl.errors import BadInputError
 from recrawl.model.units import DAY_S, HOUR_S
@@ -21,11 +22,11 @@ _EARLIEST_AT, _END_AT = -62_135_596_800.0, 253_402_300_800.0  # the years 1 to 9
 MOST_PER_DAY = 1e9
 MOST_BYTES_PER_DAY = 1e18
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*", re.IGNORECASE)
-_RATE = re.compile(r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*(?:/|per\s+)?\s*([a-z]*)\s*", re.IGNORECASE)
-_BYTES = re.compile(
-    r"\s*([0-9][0-9_,]*\.?[0-9]*)\s*([kmgt]?)(i?)(?:b|bytes?)\s*(?:/|per\s+)\s*([a-z]+)\s*", re.IGNORECASE
-)
-_BOTH = re.compile(r",\s+|\s+and\s+|\s*;\s*")
+# A comma stands before three digits or between two budgets: 500,2GB is neither 5002GB nor anything else.
+_NUMBER = r"((?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9][0-9_]*)\.?[0-9]*)"
+_RATE = re.compile(rf"\s*{_NUMBER}\s*(?:/|per\s+)?\s*([a-z]*)\s*", re.IGNORECASE)
+_BYTES = re.compile(rf"\s*{_NUMBER}\s*([kmgt]?)(i?)(?:b|bytes?)\s*(?:/|per\s+)\s*([a-z]+)\s*", re.IGNORECASE)
+_BOTH = re.compile(r",\s+|(?<=[a-z]),|\s+and\s+|\s*;\s*", re.IGNORECASE)
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 _VISITS = "write it as 2000/day or 50/h"
 _REMEDY = "write it as 2000/day, 50/h, 2GB/day, or both with a comma between them"
@@ -133,7 +134,8 @@ def _bytes_per_day(match: re.Match[str], said: object) -> float:
 
 
 def _figure(value: float) -> str:
-    return repr(value).removesuffix(".0")
+    """As it can be read again, without an exponent."""
+    return format(Decimal(repr(value)), "f").removesuffix(".0")
 
 
 def _bounded(span_s: float, text: object) -> float:
@@ -144,7 +146,9 @@ def _bounded(span_s: float, text: object) -> float:
 
 def _counted(per_day: float, text: object) -> float:
     if not 0.0 <= per_day <= MOST_PER_DAY:
-        raise BadInputError(f"{text} is no budget that can be kept to; stay below a billion visits a day.")
+        raise BadInputError(
+            f"{text} is no budget that can be kept to; give more than 0 and less than a billion visits a day."
+        )
     return per_day
 
 
