@@ -16,6 +16,8 @@ from recrawl.errors import BadInputError, NotWatchedError
 from recrawl.finding import Finding, stepped
 from recrawl.live.judgement import judged
 from recrawl.model import (
+    DAY_S,
+    HOUR_S,
     Access,
     Fetch,
     Hop,
@@ -24,6 +26,7 @@ from recrawl.model import (
     Request,
     Scope,
     ScopeKind,
+    Settings,
     Snapshot,
     Standing,
     Visit,
@@ -146,3 +149,15 @@ def test_of_two_that_moved_to_one_place_the_second_stays_and_is_told_why(
     assert "is watched already; `recrawl remove` one of the two." in second.refused
     assert [resource.url for resource, _, _ in store.resources()] == [NEW, "http://a.example/older", OTHER]
     assert secrets.layers() == {}  # they were given for another host
+
+
+def test_it_stays_where_its_largest_gap_counts(store: MemoryStore, tmp_path: Path) -> None:
+    secrets = Secrets(tmp_path / "secrets.json")
+    there = Scope(ScopeKind.HOST, "b.example")
+    store.say(Scope(ScopeKind.RESOURCE, URL), Settings(max_gap_s=HOUR_S), T0)
+    store.say(there, Settings(min_gap_s=DAY_S), T0)
+    [stays] = applied(store, secrets, offers(store, [URL]), T0 + 300.0)
+    assert "the smallest gap of its host b.example would be 1 day, so" in stays.refused
+    store.say(Scope(ScopeKind.RESOURCE, URL), Settings(min_gap_s=HOUR_S), T0)  # as it was told
+    [moves] = applied(store, secrets, offers(store, [URL]), T0 + 300.0)
+    assert (moves.after, moves.refused) == (NEW, "")

@@ -90,6 +90,13 @@ def retagging(store: Store, tags: Sequence[str]) -> Callable[[str], str]:
     return reason
 
 
+def moving(store: Store, resource: Resource, host: str) -> str:
+    """Why a largest gap that counts would mean nothing on another host; empty where it still would count."""
+    own, tags = (_own(resource.url), resource.settings), tuple(sorted(resource.tags))
+    before, after = (_vain([own, *_wider(store, tags, on)]) for on in (resource.host, host))
+    return "" if after is None or after == before else _deprived(after)
+
+
 def check(store: Store, resources: Iterable[Resource], saying: Saying) -> None:
     """Whether all gaps that count now would still count, and what is said with them: those of the scopes
     themselves, and of all resources that are reached. The first that would not is named."""

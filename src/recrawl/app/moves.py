@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from recrawl.app import gaps
 from recrawl.app.access import Secrets
 from recrawl.app.quantity import iso
 from recrawl.app.rows import Row
@@ -56,10 +57,13 @@ def applied(
     hears of each address and the new one."""
     for resource, standing in list(chosen):
         after = standing.moved_to or resource.url
+        if problem := gaps.moving(store, resource, host_key(after)):
+            yield Moved(resource.url, after, refused=problem)
+            continue
         try:
             store.move(resource.id, after, host_key(after), now)
-        except WatchedAlreadyError as problem:
-            yield Moved(resource.url, after, refused=str(problem))
+        except WatchedAlreadyError as watched_already:
+            yield Moved(resource.url, after, refused=str(watched_already))
             continue
         follow(resource.url, after)
         yield Moved(resource.url, after, left_secrets=not secrets.moved(resource.url, after))
