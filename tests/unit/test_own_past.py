@@ -7,7 +7,7 @@ import pytest
 
 from recrawl.errors import BadInputError
 from recrawl.evaluate.measures import measure
-from recrawl.evaluate.own.backtest import Wanted, backtest, since_entered
+from recrawl.evaluate.own.backtest import N_COHORTS, Wanted, backtest, entered_together, since_entered
 from recrawl.evaluate.own.bounds import bounds
 from recrawl.evaluate.own.past import Past, past_of
 from recrawl.evaluate.own.results import MEASURES, OWN
@@ -219,3 +219,14 @@ def test_too_short_a_past_is_refused_with_what_would_be_enough() -> None:
         past_of([seen])
     with pytest.raises(BadInputError, match="0 visits"):
         past_of([])
+
+
+def test_those_that_entered_together_are_replayed_together() -> None:
+    """Some were added on the first days, one long after: no cohort begins long before its members do."""
+    entered_at = 1.7e9 + DAY_S * np.array([0.0, 0.1, 3.0, 3.1, 6.0, 9.0, 9.2, 70.0])
+    turn = entered_together(entered_at)
+    waits = [entered_at[i] - entered_at[turn == turn[i]].min() for i in range(len(entered_at))]
+    assert max(waits) < 0.3 * DAY_S
+    many = 1.7e9 + DAY_S * np.linspace(0.0, 80.0, 801)
+    assert len(np.unique(entered_together(many))) == N_COHORTS
+    assert len(np.unique(entered_together(np.full(5, 1.7e9)))) == 1

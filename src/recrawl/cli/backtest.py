@@ -8,7 +8,7 @@ import typer
 
 from recrawl.cli import options, places
 from recrawl.cli.experiments import tell as tell_result
-from recrawl.cli.replaying import Html, Policies, Predictor, Seed, progressing
+from recrawl.cli.replaying import Html, Policies, Seed, progressing
 
 
 def backtest(
@@ -45,7 +45,15 @@ def backtest(
         ),
     ] = 8,
     seed: Seed = 1,
-    predictor: Predictor = None,
+    predictor: Annotated[
+        str | None,
+        typer.Option(
+            "--predictor",
+            metavar="NAME",
+            help="What `index` forecasts with; else schedule.predictor.",
+            show_default=False,
+        ),
+    ] = None,
     html: Html = None,
     home: options.Home = None,
     json: options.Json = False,
@@ -71,7 +79,6 @@ def backtest(
 
     from recrawl.app.quantity import visits_per_day
     from recrawl.evaluate.ask import named
-    from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
     from recrawl.evaluate.own.backtest import Wanted
     from recrawl.evaluate.own.backtest import backtest as replayed
     from recrawl.evaluate.report.own import page_of, table
@@ -82,7 +89,7 @@ def backtest(
         wanted = Wanted(
             policies=named(policy),
             goal=goal or house.config.schedule.goal,
-            predictor=predictor or DEFAULT_PREDICTOR,
+            predictor=predictor or house.config.schedule.predictor,
             min_gap_s=gaps.min_gap,
             max_gap_s=gaps.max_gap,
             days=inf if days is None else days,

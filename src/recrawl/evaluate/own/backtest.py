@@ -16,7 +16,8 @@ from recrawl.evaluate.own.bounds import bounds
 from recrawl.evaluate.own.past import Past, past_of
 from recrawl.evaluate.own.results import MEASURES, OWN, Backtest, Bounded, Replayed
 from recrawl.evaluate.protocol import FIRST_GAP_S, Window
-from recrawl.model import Floats, Ints, Seen
+from recrawl.learn.groups import classes
+from recrawl.model import DAY_S, Floats, Ints, Seen
 from recrawl.simulate.traces import Traces, Visits
 
 N_DRAWS = 8
@@ -76,7 +77,13 @@ def backtest(pages: Iterable[Seen], wanted: Wanted, tell: Tell) -> Backtest:
     for i, one in enumerate(contenders):
         tell(i / len(contenders), one.name)
         rows.append(replay.replayed(one))
-    return Backtest(past=past, goal=wanted.goal, rows=rows, notes=_notes(past, rows, n_visits, wanted))
+    return Backtest(
+        past=past,
+        goal=wanted.goal,
+        predictor=wanted.predictor,
+        rows=rows,
+        notes=_notes(past, rows, n_visits, wanted),
+    )
 
 
 def _notes(past: Past, rows: Sequence[Replayed], n_visits: int, wanted: Wanted) -> list[str]:
@@ -103,10 +110,7 @@ def _notes(past: Past, rows: Sequence[Replayed], n_visits: int, wanted: Wanted) 
 class _Replay:
     def __init__(self, past: Past, n_visits: int, wanted: Wanted) -> None:
         self.past, self.n_visits, self.wanted = past, n_visits, wanted
-        span_s = max(past.end_at - past.start_at, 1.0)
-        turn = np.minimum(
-            ((past.entered_at - past.start_at) / span_s * N_COHORTS).astype(np.int64), N_COHORTS - 1
-        )
+        turn = entered_together(past.entered_at)
         rng = np.random.default_rng(wanted.seed)
         self.cohorts = [
             _Cohort(past.pick(rows), rng.random((wanted.n_draws, len(rows))))
@@ -226,6 +230,13 @@ class _Replay:
             )
             found[name] = (low, high)
         return found
+
+
+def entered_together(entered_at: Floats) -> Ints:
+    """The cohort of each, from 0. They are as narrow as so many can be: who replays takes the time between
+    the first that entered and another for time without a change."""
+    after_days = (entered_at - entered_at.min()) / DAY_S
+    return classes(after_days, N_COHORTS).of(after_days)
 
 
 def since_entered(visits: Visits, past: Past) -> Visits:

@@ -46,6 +46,7 @@ class Replayed:
 class Backtest:
     past: Past
     goal: str
+    predictor: str
     rows: Sequence[Replayed]
     notes: Sequence[str]
 
@@ -61,6 +62,7 @@ class Backtest:
             "changes_timed": past.n_timed,
             "visits": len(past.visits),
             "goal": self.goal,
+            "predictor": self.predictor,
             "notes": list(self.notes),
             "rows": [row.document() for row in self.rows],
         }
