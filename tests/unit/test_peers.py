@@ -14,12 +14,13 @@ from recrawl.corpora.builtin import Builtin, builtin
 from recrawl.errors import BadInputError
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.bidding import bid
-from recrawl.evaluate.gains import gain, mean_gain
+from recrawl.evaluate.contenders import contender
+from recrawl.evaluate.gains import Gain, gain, mean_gain
 from recrawl.evaluate.intervals import Draws, by_host
 from recrawl.evaluate.matches import Peers
 from recrawl.evaluate.measures import Measured, measure
-from recrawl.evaluate.peers import _begun_like, evaluate
-from recrawl.evaluate.protocol import whole
+from recrawl.evaluate.peers import _begun, _begun_like, evaluate
+from recrawl.evaluate.protocol import FIRST_GAP_S, whole
 from recrawl.model import DAY_S
 
 RULES = ("week", "gold", "nutch", "changedetection")
@@ -106,6 +107,32 @@ def test_first_visits_are_the_rules_own() -> None:
     assert begun.first_gap_s.tolist() == [2.0, 11.0]
 
 
+def test_who_knows_the_future_does_not_tell_by_looking_first() -> None:
+    window = replace(whole(2, 100.0, 110.0), first_gap_s=np.array([0.25, 0.5]) * FIRST_GAP_S)
+    gold = contender("gold", goal="fresh", predictor="rhythm", min_gap_s=1.0, max_gap_s=10.0)
+    # four visits of two in ten: every five in the mean, whoever has got them
+    begun = _begun(gold, looks([[101.0, 102.0, 103.0, 104.0], []]), window)
+    assert begun.first_gap_s.tolist() == [1.25, 2.5]
+    nobody_looked = _begun(gold, looks([[], []]), window)
+    assert nobody_looked.first_gap_s.tolist() == [11.0, 11.0]
+
+
+def test_who_made_more_visits_has_won_nothing() -> None:
+    won = next(row for row in compared("fresh").rows if row.winner == "ours")
+    for n_visits, winner in ((won.theirs.visits, "ours"), (int(1.02 * won.theirs.visits), "even")):
+        assert replace(won, ours=replace(won.ours, visits=n_visits)).winner == winner
+    lost = replace(
+        won,
+        ours=won.theirs,
+        theirs=won.ours,
+        differences={
+            name: replace(found, value=-found.value, low=-found.high, high=-found.low)
+            for name, found in won.differences.items()
+        },
+    )
+    assert replace(lost, ours=replace(lost.ours, visits=2 * lost.theirs.visits)).winner == "rule"
+
+
 def test_a_goal_that_nobody_can_measure_is_refused() -> None:
     with pytest.raises(BadInputError, match="Nobody knows how 'fame' is measured"):
         evaluate("c", corpus(), replace(ASK, goal="fame"), quiet)
@@ -147,6 +174,19 @@ def test_a_gain_over_few_hosts_is_unsure() -> None:
     assert np.isnan(alone.interval().low)
     with pytest.raises(BadInputError, match="one corpus at least"):
         mean_gain([])
+    assert np.isnan(mean_gain([alone]).interval().low)
+
+
+def test_a_gain_that_is_not_known_counts_for_nothing() -> None:
+    drawn = np.linspace(0.1, 0.3, 5)
+    sure, unsure = Gain(0.2, drawn, 3, 2), Gain(0.4, np.full(5, nan), 1, 2)
+    unknown = Gain(nan, np.full(5, nan), 3, 2)
+    assert mean_gain([sure, unknown]).value == 0.2
+    both = mean_gain([sure, unsure, unknown])
+    assert both.value == pytest.approx(0.3)
+    assert both.replicates.tolist() == pytest.approx(((drawn + 0.4) / 2).tolist())
+    with pytest.raises(BadInputError, match="one corpus at least"):
+        mean_gain([unknown])
 
 
 def test_runs_that_are_known_are_not_made_again() -> None:

@@ -17,6 +17,11 @@ MEASURES = ("recall", "freshness", "delay_days_mean", "harmonic", "wait_days_mea
 ROUNDED = 1e-12  # what sums in another order may differ by
 
 
+def most_of(n_visits: int) -> float:
+    """What still counts as the same number of visits; who made more has won nothing."""
+    return 1.01 * n_visits + 1.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
     """A rule and ours at equal visits, in the mean over draws."""
@@ -49,7 +54,9 @@ class Match:
     def winner(self) -> str:
         if self.forced and not self.sure:
             return "even"
-        return "even" if not self.lead else "ours" if self.lead > 0.0 else "rule"
+        if self.lead > 0.0:
+            return "ours" if self.ours.visits <= most_of(self.theirs.visits) else "even"
+        return "rule" if self.lead < 0.0 else "even"
 
     def document(self) -> dict[str, Any]:
         return {

@@ -2,7 +2,9 @@
 
 A rule runs first and decides how often it looks. Then ours (policy `index`) and the floor run over the same
 resources in the same window, each at the price that gives as many visits; the first visit to each resource is
-the rule's. What both meet alike cancels out in the difference.
+the rule's, but where a rule knows the future: when it looks first would tell the others what will change.
+Then each begins with its share of one gap, at which all are looked at as often as the rule looks. What both
+meet alike cancels out in the difference.
 """
 
 from __future__ import annotations
@@ -22,10 +24,10 @@ from recrawl.evaluate.contenders import ARCHIVER, PEERS, TOLERANCE, Contender, c
 from recrawl.evaluate.gains import aim, gain
 from recrawl.evaluate.intervals import difference, spread
 from recrawl.evaluate.limits import n_evenly, omniscient_within
-from recrawl.evaluate.matches import MEASURES, Match, Peers
+from recrawl.evaluate.matches import MEASURES, Match, Peers, most_of
 from recrawl.evaluate.measures import mean_score, measure
 from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, counted, each, measured_days, nobody
-from recrawl.evaluate.protocol import Window
+from recrawl.evaluate.protocol import FIRST_GAP_S, Window
 from recrawl.evaluate.sample import held_in_memory
 from recrawl.evaluate.sums import Sums, draws_of
 from recrawl.schedule.policies.classes import CLASSED
@@ -78,7 +80,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Peers:
     pairs = [
         (draws_of([draw[i].ours for draw in draws]), draws_of([draw[i].floor for draw in draws]))
         for i, row in enumerate(rows)
-        if not row.forced
+        if not row.forced and row.ours.visits <= most_of(row.floor.visits)
     ]
     seed = (ask.seed, crc32(corpus.about.name.encode()))
     return Peers(
@@ -123,7 +125,7 @@ class _Replay:
         found = []
         for name, rule in self._rules.items():
             visits = rule.visits(some.traces, some.window)
-            alike = replace(some, window=_begun_like(visits, some.window))
+            alike = replace(some, window=_begun(rule, visits, some.window))
             key = alike.window.first_gap_s.tobytes()
             theirs = self._made(some, visits)
             ours, floor = (
@@ -175,6 +177,15 @@ class _Replay:
         return contender(
             name, goal=ask.goal, predictor=ask.predictor, min_gap_s=ask.min_gap_s, max_gap_s=ask.max_gap_s
         )
+
+
+def _begun(contender: Contender, visits: Visits, window: Window) -> Window:
+    """The window with first visits for those who are measured against a rule that made these."""
+    rule = contender.rule
+    if rule is None or not rule.foresight or not len(visits.at):
+        return _begun_like(visits, window)
+    even_s = window.length_s * len(window.first_gap_s) / len(visits.at)
+    return replace(window, first_gap_s=window.first_gap_s / FIRST_GAP_S * even_s)
 
 
 def _begun_like(visits: Visits, window: Window) -> Window:
