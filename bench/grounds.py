@@ -81,7 +81,8 @@ def compared(name: str, said: argparse.Namespace) -> None:
                 _, visits = bid(partial(walked, some, goal, ask.min_gap_s, doubt), n_wanted, price, TOLERANCE)
                 found[place].append(gained(goal, before, measure(some.traces, visits, some.window).total()))
         words = [
-            f"doubt {share:g}: {np.mean(one):+.1f} % ± {np.std(one) / max(len(one) - 1, 1) ** 0.5:.1f}"
+            f"doubt {share:g}: {np.mean(one):+.1f} %"
+            + (f" ± {np.std(one) / (len(one) - 1) ** 0.5:.1f}" if len(one) > 1 else "")
             for share, one in zip(shares, found, strict=True)
         ]
         print(f"{name:13}{goal:8} {', '.join(words)}", flush=True)

@@ -134,3 +134,9 @@ def test_the_mean_harmonic_number_of_a_poisson_count() -> None:
 def test_a_goal_without_a_closed_form_is_refused() -> None:
     with pytest.raises(BadSettingError, match="capture"):
         optimum(np.ones(1), 1.0, goal="beauty")
+
+
+def test_a_host_that_may_not_be_visited_is_refused() -> None:
+    rate, host = np.full(4, 1 / DAY_S), np.array([0, 0, 1, 1])
+    with pytest.raises(BadSettingError, match="leave its resources out"):
+        optimum(rate, 2.0, host=host, host_per_day=np.array([0.0, 5.0]))

@@ -117,6 +117,10 @@ def optimum(
     if host is None or host_per_day is None:
         price = price_for(quote, per_day, guess=start)
         return expected(rate_per_s, weights, quote.gaps(price), price)
+    if not (host_per_day > 0.0).all():
+        raise BadSettingError(
+            "A host that may not be visited has no optimum; leave its resources out, or let it have some."
+        )
     limits = HostLimits(host, host_per_day)
     price = lowest_price(lambda price: limits.fitted(DAY_S / quote.gaps(price)), per_day, guess=start)
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from math import exp, expm1, inf, isnan, log, log1p, sqrt
 
 from recrawl.compiled import compiled
-from recrawl.model import Floats
 from recrawl.schedule.closed import (
     CAPTURE,
     CLOSE,
@@ -103,31 +102,3 @@ def curve(goal: int, a: float, y: float) -> tuple[float, float]:
 @compiled
 def series(y: float, k: float, first: float, second: float, third: float) -> float:
     return 1.0 - k * y * (first - (k + 1.0) * y * (second - (k + 2.0) * y * third))
-
-
-@compiled
-def log_worth(goal: int, a: float, b_s: float, weight: float, t_s: float) -> float:
-    return log(max((1.0 if goal == EXPECTED else weight) * worth(goal, a, b_s, t_s), 1e-300))
-
-
-@compiled
-def asked_gap(
-    goal: int, a: float, b_s: float, weight: float, wanted: float, log_gap: Floats, grid_s: Floats
-) -> float:
-    """The gap at which the worth reaches the price, whose logarithm is `wanted`, read off the grid. The Gamma
-    filter's worth only grows, so that the place on the grid is found by halving."""
-    low, high = 0, len(log_gap)
-    while low < high:
-        middle = (low + high) // 2
-        if log_worth(goal, a, b_s, weight, grid_s[middle]) < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if low == 0:
-        return exp(log_gap[0])
-    if low == len(log_gap):
-        return exp(log_gap[-1])
-    x0 = log_worth(goal, a, b_s, weight, grid_s[low - 1])
-    x1 = log_worth(goal, a, b_s, weight, grid_s[low])
-    share = min(max((wanted - x0) / (x1 - x0 if x1 > x0 else 1.0), 0.0), 1.0)
-    return exp(log_gap[low - 1] + share * (log_gap[low] - log_gap[low - 1]))

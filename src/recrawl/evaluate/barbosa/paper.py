@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-INTERVAL_DAYS = (1.0, 3.0, 31.0, 96.0)
 TABLE_1: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "tree-unpruned": (11.9, 2.41),

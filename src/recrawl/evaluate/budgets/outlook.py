@@ -24,13 +24,6 @@ RATIOS = {
     "harmonic": ("harmonic", "one", 1.0),
     "within": ("soon", "changes", 1.0),
 }
-MORE_IS_BETTER = {
-    "freshness": True,
-    "recall": True,
-    "delay_days_mean": False,
-    "harmonic": False,
-    "within": True,
-}
 # which of them a goal is about
 OF_GOAL = {
     "fresh": "freshness",
