@@ -28,7 +28,7 @@ from recrawl.simulate.columns import walk_columns
 from recrawl.simulate.run import simulate
 from recrawl.simulate.scalar import GOALS
 from recrawl.simulate.traces import Traces, Visits
-from recrawl.simulate.walk import START_GAP_S, begun, walk, walk_index
+from recrawl.simulate.walk import START_GAP_S, gaps_at_start, walk, walk_index
 from recrawl.simulate.worlds import TraceWorld, world_from
 
 START_AT = 1.7e9
@@ -109,7 +109,7 @@ def check_same(one: Visits, other: Visits) -> None:
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
 def test_a_rule_walks_as_the_loop_does(rule: Rule, traces: Traces, first_gap_s: Floats) -> None:
     held = rule.bounded(MIN_S, MAX_S, START_GAP_S)
-    present_s, first_s = begun(held, traces, start_at=START_AT, end_at=END_AT, first_gap_s=first_gap_s)
+    present_s = gaps_at_start(held, traces, start_at=START_AT, end_at=END_AT)
     policy = Ruled(held)
     if rule.code == FIXED:
         policy.recall(np.arange(1, N + 1), present_s[:, None])
@@ -122,7 +122,7 @@ def test_a_rule_walks_as_the_loop_does(rule: Rule, traces: Traces, first_gap_s: 
         min_gap_s=MIN_S,
         max_gap_s=MAX_S,
     )
-    check_same(walked, looped(policy, traces, first_s))
+    check_same(walked, looped(policy, traces, first_gap_s))
 
 
 PRICES = {"fresh": 0.3 * DAY_S, "fresh-harmonic": 2.0 * DAY_S, "capture": 0.1, "prompt": 2.0 * DAY_S}

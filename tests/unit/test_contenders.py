@@ -64,6 +64,14 @@ def test_round_robin_goes_in_turn_from_the_start_and_uniform_begins_in_the_first
     assert np.array_equal(np.argsort(begun["uniform"]), np.argsort(begun["round-robin"]))
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "round-robin"])
+def test_everybody_begins_with_the_windows_first_visits(name: str) -> None:
+    traces, window = history()
+    one = contender(name, min_gap_s=DAY_S, max_gap_s=180 * DAY_S)
+    visits = one.visits(traces, window, n_visits=2000)
+    assert visits.at[visits.bounds[:-1]].tolist() == (START_AT + window.first_gap_s).tolist()
+
+
 def test_every_goal_makes_them_too_and_a_price_found_once_can_be_used_again() -> None:
     traces, window = history()
     for goal in ("fresh-harmonic", "capture", "prompt"):
@@ -114,8 +122,11 @@ def test_rules_run_by_name_within_the_bounds_and_ignore_what_is_paid() -> None:
 def test_gold_looks_as_often_as_there_are_changes() -> None:
     traces, window = history()
     visits = contender("gold", min_gap_s=60.0, max_gap_s=1e9).visits(traces, window)
-    made = np.diff(visits.bounds)
-    assert np.abs(made - traces.n_changes).max() <= 1
+    gap_s = DAYS * DAY_S / np.maximum(traces.n_changes, 1e-9)
+    for i in range(N):
+        # one after each gap, from the first visit on: of the first week it may miss a part
+        assert np.diff(visits.of(i)) == pytest.approx(gap_s[i])
+        assert -1.0 <= traces.n_changes[i] - len(visits.of(i)) <= FIRST_GAP_S / gap_s[i]
 
 
 def test_without_bounds_a_rule_keeps_its_own() -> None:

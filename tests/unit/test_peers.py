@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from math import nan
 
@@ -10,18 +11,19 @@ import numpy as np
 import pytest
 from tests.unit.histories import history, looks
 
+from recrawl.corpora.about import About
 from recrawl.corpora.builtin import Builtin, builtin
 from recrawl.errors import BadInputError
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.bidding import bid
-from recrawl.evaluate.contenders import contender
 from recrawl.evaluate.gains import Gain, gain, mean_gain
 from recrawl.evaluate.intervals import Draws, by_host
 from recrawl.evaluate.matches import Peers
 from recrawl.evaluate.measures import Measured, measure
-from recrawl.evaluate.peers import _begun, _begun_like, evaluate
-from recrawl.evaluate.protocol import FIRST_GAP_S, whole
+from recrawl.evaluate.peers import evaluate
+from recrawl.evaluate.protocol import whole
 from recrawl.model import DAY_S
+from recrawl.simulate.traces import Traces
 
 RULES = ("week", "gold", "nutch", "changedetection")
 ASK = Ask(policies=RULES, days=365.0, n_draws=2, seed=3)
@@ -35,6 +37,32 @@ def quiet(share: float, what: str) -> None:
 @cache
 def corpus() -> Builtin:
     return builtin("wiki", n_resources=60, years=3)
+
+
+@dataclass
+class Held:
+    """Histories that are there already."""
+
+    about: About
+    held: Traces
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def traces(self) -> Traces:
+        return self.held
+
+    def chunks(self, n_resources: int) -> Iterator[Traces]:
+        for low in range(0, len(self), n_resources):
+            yield self.held.pick(np.arange(low, min(low + n_resources, len(self))))
+
+
+def bustle(weight: Sequence[float] | None = None) -> Held:
+    """One in ten of 120 changes every day and a half, for a hundred days; the others never."""
+    changes = [[1.5 * DAY_S * k + 1000.0 * i for k in range(66)] if i % 10 == 0 else [] for i in range(120)]
+    about = About(name="bustle", kind="page", observation="every-change", start_at=0.0, end_at=100 * DAY_S)
+    return Held(about, history(changes, weight=weight))
 
 
 @cache
@@ -102,19 +130,14 @@ def test_gaps_so_short_that_looking_never_ended_are_not_taken(monkeypatch: pytes
     assert result.rows[0].theirs.visits <= 20_100
 
 
-def test_first_visits_are_the_rules_own() -> None:
-    begun = _begun_like(looks([[102.0, 104.0], []]), whole(2, 100.0, 110.0))
-    assert begun.first_gap_s.tolist() == [2.0, 11.0]
-
-
-def test_who_knows_the_future_does_not_tell_by_looking_first() -> None:
-    window = replace(whole(2, 100.0, 110.0), first_gap_s=np.array([0.25, 0.5]) * FIRST_GAP_S)
-    gold = contender("gold", goal="fresh", predictor="rhythm", min_gap_s=1.0, max_gap_s=10.0)
-    # four visits of two in ten: every five in the mean, whoever has got them
-    begun = _begun(gold, looks([[101.0, 102.0, 103.0, 104.0], []]), window)
-    assert begun.first_gap_s.tolist() == [1.25, 2.5]
-    nobody_looked = _begun(gold, looks([[], []]), window)
-    assert nobody_looked.first_gap_s.tolist() == [11.0, 11.0]
+def test_beside_a_rule_that_knows_the_future_there_is_as_much_to_spend() -> None:
+    """A few change all day and most never: `gold` looks at those twice a year, but first within the week."""
+    row = evaluate("c", bustle(), replace(ASK, policies=("gold",), days=20.0, n_draws=1), quiet).rows[0]
+    assert not row.forced
+    for made in (row.ours, row.floor):
+        assert made.visits == pytest.approx(row.theirs.visits, rel=0.01)
+    assert row.theirs.visits > 1.5 * row.theirs.resources
+    assert row.limits["recall"] > row.theirs.recall
 
 
 def test_who_made_more_visits_has_won_nothing() -> None:

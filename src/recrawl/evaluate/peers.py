@@ -1,10 +1,9 @@
 """Every rule against ours, rule by rule at the same number of visits.
 
 A rule runs first and decides how often it looks. Then ours (policy `index`) and the floor run over the same
-resources in the same window, each at the price that gives as many visits; the first visit to each resource is
-the rule's, but where a rule knows the future: when it looks first would tell the others what will change.
-Then each begins with its share of one gap, at which all are looked at as often as the rule looks. What both
-meet alike cancels out in the difference.
+resources in the same window, each at the price that gives as many visits. All of them begin with the window's
+first visits, a rule that knows the future too: when they come tells nobody anything. What all meet alike
+cancels out in the difference.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from threading import Lock
 from zlib import crc32
-
-import numpy as np
 
 from recrawl.corpora.opened import Histories
 from recrawl.evaluate.ask import Ask
@@ -27,7 +24,6 @@ from recrawl.evaluate.limits import n_evenly, omniscient_within
 from recrawl.evaluate.matches import MEASURES, Match, Peers, most_of
 from recrawl.evaluate.measures import mean_score, measure
 from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, counted, each, measured_days, nobody
-from recrawl.evaluate.protocol import FIRST_GAP_S, Window
 from recrawl.evaluate.sample import held_in_memory
 from recrawl.evaluate.sums import Sums, draws_of
 from recrawl.schedule.policies.classes import CLASSED
@@ -121,20 +117,17 @@ class _Replay:
     def draw(self, draw: int) -> list[_Round]:
         some = self._held.population(draw)
         # Runs at other prices stay known: rules that look about as often need one more run, or none.
-        known: dict[tuple[str, bytes], dict[float, _Made]] = {}
+        known: dict[str, dict[float, _Made]] = {}
+        ends_s = (self._ask.max_gap_s, self._ask.min_gap_s)
+        fewest, most = (n_evenly(gap_s, some.window) for gap_s in ends_s)
         found = []
         for name, rule in self._rules.items():
-            visits = rule.visits(some.traces, some.window)
-            alike = replace(some, window=_begun(rule, visits, some.window))
-            key = alike.window.first_gap_s.tobytes()
-            theirs = self._made(some, visits)
+            theirs = self._made(some, rule.visits(some.traces, some.window))
             ours, floor = (
-                self._equal(alike, one, len(theirs), known.setdefault((one.name, key), {}))
+                self._equal(some, one, len(theirs), known.setdefault(one.name, {}))
                 for one in (self._ours, self._floor)
             )
-            ends_s = (self._ask.max_gap_s, self._ask.min_gap_s)
-            fewest, most = (n_evenly(gap_s, alike.window) for gap_s in ends_s)
-            limits = self._limits(alike, len(theirs)) if draw < N_LIMIT_DRAWS else None
+            limits = self._limits(some, len(theirs)) if draw < N_LIMIT_DRAWS else None
             found.append(_Round(theirs.sums, ours.sums, floor.sums, fewest, most, limits))
             with self._lock:
                 self._n_done += 1
@@ -177,23 +170,6 @@ class _Replay:
         return contender(
             name, goal=ask.goal, predictor=ask.predictor, min_gap_s=ask.min_gap_s, max_gap_s=ask.max_gap_s
         )
-
-
-def _begun(contender: Contender, visits: Visits, window: Window) -> Window:
-    """The window with first visits for those who are measured against a rule that made these."""
-    rule = contender.rule
-    if rule is None or not rule.foresight or not len(visits.at):
-        return _begun_like(visits, window)
-    even_s = window.length_s * len(window.first_gap_s) / len(visits.at)
-    return replace(window, first_gap_s=window.first_gap_s / FIRST_GAP_S * even_s)
-
-
-def _begun_like(visits: Visits, window: Window) -> Window:
-    """The window with the first visits that a rule made; where it made none, nobody does."""
-    made = np.diff(visits.bounds) > 0
-    first_gap_s = np.full(len(made), window.length_s + 1.0)
-    first_gap_s[made] = visits.at[visits.bounds[:-1][made]] - window.start_at
-    return replace(window, first_gap_s=first_gap_s)
 
 
 def _match(rule: str, ask: Ask, rounds: Sequence[_Round]) -> Match:

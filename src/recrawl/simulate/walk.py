@@ -14,7 +14,7 @@ from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.scalar import learned
 from recrawl.model import DAY_S, Floats, Ints
 from recrawl.schedule.policies.rules.rule import Rule
-from recrawl.schedule.policies.rules.step import FIXED, STEPS, step
+from recrawl.schedule.policies.rules.step import STEPS, step
 from recrawl.simulate.scalar import reached_gap
 from recrawl.simulate.traces import Traces, Visits
 
@@ -44,36 +44,27 @@ def walk(
         rule.max_gap_s if max_gap_s is None else max_gap_s,
         start_gap_s,
     )
-    present_s, first_s = begun(held, traces, start_at=start_at, end_at=end_at, first_gap_s=first_gap_s)
+    checked(traces, first_gap_s)
     bounds, at = _walked(
         held.code,
         np.array(held.numbers),
         held.rows(1)[0],
-        present_s,
+        gaps_at_start(held, traces, start_at=start_at, end_at=end_at),
         traces.bounds,
         traces.at,
         start_at,
         end_at,
-        first_s,
+        first_gap_s,
     )
     return Visits(bounds=bounds, at=at)
 
 
-def begun(
-    rule: Rule, traces: Traces, *, start_at: float, end_at: float, first_gap_s: Floats
-) -> tuple[Floats, Floats]:
-    """The gaps that the rule begins with, and the gaps to the first visits.
-
-    A first gap is a random share of the gap that all begin with. Where a rule's gap is fixed, it is the same
-    share of that one: else a resource due twice a year would be looked at once more than it is due.
-    """
-    checked(traces, first_gap_s)
-    present_s = np.full(len(traces), rule.rows(1)[0, 0])
+def gaps_at_start(rule: Rule, traces: Traces, *, start_at: float, end_at: float) -> Floats:
+    """The gaps that the rule begins with. They do not move its first visits: when a rule that knows the
+    future looks first would tell of it, and its comparison with others would hang on that."""
     if rule.foresight:
-        present_s = foreseen_gaps(traces, start_at, end_at, rule.min_gap_s, rule.max_gap_s)
-    if rule.code == FIXED or rule.min_gap_s == rule.max_gap_s:
-        return present_s, first_gap_s / rule.start_gap_s * present_s
-    return present_s, first_gap_s
+        return foreseen_gaps(traces, start_at, end_at, rule.min_gap_s, rule.max_gap_s)
+    return np.full(len(traces), rule.rows(1)[0, 0])
 
 
 def walk_index(
