@@ -134,6 +134,15 @@ def test_visits_that_the_largest_gap_demands_are_not_free() -> None:
     assert omniscient(traces, window, 55).recall == 1.0
 
 
+def test_fewer_visits_than_the_largest_gap_demands_are_taken_for_those_it_demands() -> None:
+    traces = history([[float(t) for t in range(2, 20)], *([[]] * 10)])
+    window = Window(start_at=0.0, end_at=10.0, rows=np.arange(11), first_gap_s=np.ones(11))
+    fewest, fewer = (omniscient_within(traces, window, n, min_gap_s=0.5, max_gap_s=2.0) for n in (55, 7))
+    assert fewer == fewest
+    assert fewer.recall == pytest.approx(4 / 9, abs=0.01)
+    assert 0.9 < fewer.freshness < 1.0
+
+
 def schedules(at: list[int], low: int, high: int, end: int) -> Iterator[list[int]]:
     """All ways to go on in whole steps, up to the end."""
     if end - at[-1] <= high:

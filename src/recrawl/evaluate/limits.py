@@ -94,10 +94,11 @@ def omniscient_within(
 
     The wait knows the smallest gap alone. What is given is never below what such a schedule can reach, and
     above it by little: by what a visit up to `step_s` too early may gain, and by resources whose visits come
-    in lumps.
+    in lumps. Fewer visits than the largest gap demands nobody can make: then as many are allowed.
     """
     if not 0 <= min_gap_s <= max_gap_s:
         raise BadInputError("The smallest gap is above the largest; give bounds that hold some gap.")
+    n_visits = max(n_visits, n_evenly(max_gap_s, window))
     start_at, end_at = float(window.start_at), float(window.end_at)
     weight = traces.weight if weighted else np.ones(len(traces))
     first_at = start_at + window.first_gap_s
