@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
 
+from recrawl.corpora.about import About
+from recrawl.model import DAY_S
 from recrawl.simulate.traces import Traces, Visits
 
 # Few different times, so that changes and visits fall together.
@@ -36,6 +39,32 @@ def history(
         host=np.array(host if host is not None else range(n), dtype=np.int64),
         weight=np.array(weight if weight is not None else [1.0] * n),
     )
+
+
+@dataclass
+class Held:
+    """Histories that are there already."""
+
+    about: About
+    held: Traces
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def traces(self) -> Traces:
+        return self.held
+
+    def chunks(self, n_resources: int) -> Iterator[Traces]:
+        for low in range(0, len(self), n_resources):
+            yield self.held.pick(np.arange(low, min(low + n_resources, len(self))))
+
+
+def bustle(weight: Sequence[float] | None = None) -> Held:
+    """One in ten of 120 changes every day and a half, for a hundred days; the others never."""
+    changes = [[1.5 * DAY_S * k + 1000.0 * i for k in range(66)] if i % 10 == 0 else [] for i in range(120)]
+    about = About(name="bustle", kind="page", observation="every-change", start_at=0.0, end_at=100 * DAY_S)
+    return Held(about, history(changes, weight=weight))
 
 
 def looks(at: Sequence[Times]) -> Visits:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from tests.unit.histories import history, looks
+from tests.unit.histories import bustle, history, looks
 
 from recrawl.corpora.about import About
 from recrawl.corpora.builtin import Builtin
@@ -244,6 +244,20 @@ def test_everybody_has_as_many_visits_as_the_floor_in_every_split() -> None:
 def test_where_the_gaps_leave_no_choice_there_is_no_trial() -> None:
     ask = Ask(policies=("changedetection",), days=30.0, min_gap_s=DAY_S, max_gap_s=DAY_S, n_draws=1)
     assert tried("w", world(Poisson(0.1)), ask, ("fresh",), quiet, [Candidate(GAMMA, "gamma")]) == []
+
+
+def test_with_weights_everybody_counts_all_alike_and_that_is_said() -> None:
+    ask = Ask(policies=("fix",), days=60.0, max_gap_s=60 * DAY_S, n_draws=1)
+    heavy = np.where(np.arange(120) % 10 == 0, 1.0, 1000.0)  # those that never change
+    plain, weighed = (
+        tried("w", bustle(weight), ask, ("fresh",), quiet, [Candidate(GAMMA, "gamma")])[0]
+        for weight in (None, heavy.tolist())
+    )
+    assert weighed.gains[GAMMA][ALL].value == plain.gains[GAMMA][ALL].value
+    assert weighed.notes == [
+        "The corpus's weights are left out: all resources count alike, for everybody.",
+        *plain.notes,
+    ]
 
 
 def test_what_is_written_down_is_all_there_is() -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from math import nan
 
 import numpy as np
 import pytest
-from tests.unit.histories import history, looks
+from tests.unit.histories import bustle, history, looks
 
-from recrawl.corpora.about import About
 from recrawl.corpora.builtin import Builtin, builtin
 from recrawl.errors import BadInputError
 from recrawl.evaluate.ask import Ask
@@ -23,7 +21,6 @@ from recrawl.evaluate.measures import Measured, measure
 from recrawl.evaluate.peers import evaluate
 from recrawl.evaluate.protocol import whole
 from recrawl.model import DAY_S
-from recrawl.simulate.traces import Traces
 
 RULES = ("week", "gold", "nutch", "changedetection")
 ASK = Ask(policies=RULES, days=365.0, n_draws=2, seed=3)
@@ -37,32 +34,6 @@ def quiet(share: float, what: str) -> None:
 @cache
 def corpus() -> Builtin:
     return builtin("wiki", n_resources=60, years=3)
-
-
-@dataclass
-class Held:
-    """Histories that are there already."""
-
-    about: About
-    held: Traces
-    skipped: Mapping[str, int] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    def traces(self) -> Traces:
-        return self.held
-
-    def chunks(self, n_resources: int) -> Iterator[Traces]:
-        for low in range(0, len(self), n_resources):
-            yield self.held.pick(np.arange(low, min(low + n_resources, len(self))))
-
-
-def bustle(weight: Sequence[float] | None = None) -> Held:
-    """One in ten of 120 changes every day and a half, for a hundred days; the others never."""
-    changes = [[1.5 * DAY_S * k + 1000.0 * i for k in range(66)] if i % 10 == 0 else [] for i in range(120)]
-    about = About(name="bustle", kind="page", observation="every-change", start_at=0.0, end_at=100 * DAY_S)
-    return Held(about, history(changes, weight=weight))
 
 
 @cache
@@ -121,6 +92,18 @@ def test_what_does_not_fit_is_sampled_and_that_is_said() -> None:
     result = compared("fresh", 20)
     assert result.rows[0].theirs.resources <= 20
     assert "20 of 60 resources are compared: an even sample of them." in result.notes
+
+
+def test_with_weights_everybody_counts_all_alike_and_that_is_said() -> None:
+    heavy = np.where(np.arange(120) % 10 == 0, 1.0, 1000.0)  # those that never change
+    ask = replace(ASK, policies=("fix",), days=60.0, n_draws=1)
+    plain, weighed, heavier = (
+        evaluate("c", bustle(weight), ask, quiet) for weight in (None, heavy.tolist(), [7.0] * 120)
+    )
+    for other in (weighed, heavier):
+        assert [row.document() for row in other.rows] == [row.document() for row in plain.rows]
+    assert weighed.notes == ["The corpus's weights are left out: all resources count alike, for everybody."]
+    assert plain.notes == heavier.notes == []
 
 
 def test_gaps_so_short_that_looking_never_ended_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:

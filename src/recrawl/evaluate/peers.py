@@ -24,7 +24,7 @@ from recrawl.evaluate.limits import n_evenly, omniscient_within
 from recrawl.evaluate.matches import MEASURES, Match, Peers, most_of
 from recrawl.evaluate.measures import mean_score, measure
 from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, counted, each, measured_days, nobody
-from recrawl.evaluate.sample import held_in_memory
+from recrawl.evaluate.sample import held_in_memory, unweighted
 from recrawl.evaluate.sums import Sums, draws_of
 from recrawl.schedule.policies.classes import CLASSED
 from recrawl.simulate.traces import Visits
@@ -67,6 +67,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Peers:
     held = held_in_memory(corpus, ask, notes)
     if held is None or not any(len(window.rows) for window in held.windows):
         raise nobody(corpus, ask.days)
+    held = unweighted(held, notes)
     notes += counted(corpus)
     days = measured_days(held.windows, notes)
     ask = _spared(held, ask, notes)

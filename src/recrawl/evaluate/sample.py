@@ -32,6 +32,15 @@ def held_in_memory(corpus: Histories, ask: Ask, notes: list[str]) -> Piece | Non
     return held
 
 
+def unweighted(held: Piece, notes: list[str]) -> Piece:
+    """The same, where all count alike; that is noted. Rules and the floor know no weights, and no measure of
+    a comparison has any: who spends visits by weight would be judged by what it was not after."""
+    weight = held.traces.weight
+    if len(np.unique(weight)) > 1:
+        notes.append("The corpus's weights are left out: all resources count alike, for everybody.")
+    return replace(held, traces=replace(held.traces, weight=np.ones_like(weight)))
+
+
 def every(piece: Piece, step: int, first_row: int) -> Piece:
     """Each `step`-th resource of the corpus that is in this piece, whose first one has this number."""
     if step == 1:

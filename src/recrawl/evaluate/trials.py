@@ -27,7 +27,7 @@ from recrawl.evaluate.intervals import Draws
 from recrawl.evaluate.limits import n_evenly
 from recrawl.evaluate.measures import Measured
 from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, each, measured_days, nobody
-from recrawl.evaluate.sample import held_in_memory
+from recrawl.evaluate.sample import held_in_memory, unweighted
 from recrawl.model import Bools, Ints
 
 RULE = "dyn"  # of all rules one in the middle, by how often it looks
@@ -89,6 +89,7 @@ def tried(
     held = held_in_memory(corpus, ask, notes)
     if held is None or not all(len(window.rows) for window in held.windows):
         raise nobody(corpus, ask.days)
+    held = unweighted(held, notes)
     days = measured_days(held.windows, notes)
     found = []
     for turn, goal in enumerate(goals):
