@@ -63,6 +63,19 @@ def test_what_cannot_be_compared_is_answered_with_what_can(folder: Path) -> None
     assert "No predictor is named" in wrong.stderr
 
 
+@pytest.mark.parametrize("length", [("--days", "inf"), ("--years", "1e307"), ("--years", "nan")])
+@pytest.mark.parametrize(
+    "command", [("simulate",), *(("evaluate", one) for one in ("peers", "forecasts", "umbrich"))]
+)
+def test_a_length_that_is_none_is_refused_before_the_work(
+    folder: Path, command: tuple[str, ...], length: tuple[str, str]
+) -> None:
+    if command[-1] == "umbrich" and length[0] == "--days":
+        length = ("--years", "inf")
+    wrong = run(*command, "--corpus", str(folder), *length, "--json", *QUICK, code=2)
+    assert "ask for one such as --years 3" in " ".join(wrong.stderr.split())
+
+
 def test_help_of_both_teaches_with_examples() -> None:
     for name in ("peers", "forecasts"):
         assert "--corpus builtin:wiki" in run("evaluate", name, "--help").stdout

@@ -93,7 +93,7 @@ def umbrich(
     min_gap_s, max_gap_s = gaps(min_gap, max_gap)
     ask = Ask(
         policies=STRATEGIES,
-        days=365.0 * years,
+        days=window_days(None, years, 3.0),
         min_gap_s=min_gap_s,
         max_gap_s=max_gap_s,
         n_draws=draws,

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,7 +119,12 @@ def window_days(days: float | None, years: float | None, usual_years: float) -> 
 
     if days is not None and years is not None:
         raise BadInputError("--days and --years say the same twice; give one of them.")
-    return days if days is not None else 365.0 * (usual_years if years is None else years)
+    found = days if days is not None else 365.0 * (usual_years if years is None else years)
+    if not isfinite(found):  # no corpus is so long, and JSON has no word for it
+        raise BadInputError(
+            f"A window needs a length, and {found:g} days are none; ask for one such as --years 3."
+        )
+    return found
 
 
 @contextmanager
