@@ -96,6 +96,23 @@ def test_a_version_out_of_order_is_put_in_its_place(tmp_path: Path) -> None:
 
 
 BAD = [(0, 1, "a"), (None, 2, "b"), (0, None, "b"), (0, -5, "b"), (0, 1 << 60, "b"), (9, 2, "b"), (0, 3, "c")]
+
+
+def test_resources_without_a_host_are_strangers_to_each_other(tmp_path: Path) -> None:
+    rows = [(n, 100 + n, str(n)) for n in range(5)]
+    numbers = list(range(5))
+    some = Corpus(
+        corpus_folder(
+            tmp_path / "some", rows, resources={"resource": numbers, "host": [None, "a", "", "a", None]}
+        )
+    )
+    assert sorted(set(some.traces().host)) == [0, 1, 2, 3]  # no number is left out
+    assert [some.hosts[code] for code in some.traces().host] == ["", "a", "", "a", ""]
+    assert some.traces().host[1] == some.traces().host[3]
+    none = Corpus(corpus_folder(tmp_path / "none", rows, resources={"resource": numbers}))
+    assert none.traces().host.tolist() == numbers
+
+
 KNOWN = {"resource": [0], "url": ["u"], "host": ["h"]}
 
 

@@ -125,6 +125,7 @@ def test_on_one_host_those_that_change_in_the_same_moments_are_a_group() -> None
         changes += [sorted(moments + rng.uniform(0, 0.01, 20)) for _ in range(3)]
     groups, by = groups_of(history(changes, host=[0] * 36))
     assert by == "batch"
+    assert np.array_equal(groups_of(history(changes))[0], groups)  # as where each has a host of its own
     assert [len(set(groups[i : i + 3])) for i in range(0, 36, 3)] == [1] * 12
     assert len(set(groups.tolist())) == 12
 

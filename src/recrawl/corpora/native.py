@@ -169,4 +169,9 @@ def _resources(path: Path) -> tuple[Ints, Ints, list[str], Floats, list[Any]]:
         given = table["weight"].to_numpy().astype(np.float64)
         weight = np.where(np.isfinite(given) & (given >= 0), given, 1.0)
     codes: Ints = host.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return number[order], codes, host.dictionary.to_pylist(), weight, [text(name) for name in named]
+    hosts: list[str] = host.dictionary.to_pylist()
+    if "" in hosts:  # those without a host are strangers to each other: each is a host of its own
+        nowhere = np.flatnonzero(codes == hosts.index(""))
+        codes[nowhere[1:]] = len(hosts) + np.arange(len(nowhere) - 1)
+        hosts += [""] * (len(nowhere) - 1)
+    return number[order], codes, hosts, weight, [text(name) for name in named]

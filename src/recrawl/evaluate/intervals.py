@@ -150,9 +150,10 @@ def _statistic(totals: Floats, weights: Floats, shape: tuple[int, ...]) -> Float
 
 
 def groups_of(traces: Traces, *, within_s: float = 60.0) -> tuple[Ints, str]:
-    """A group for each resource, and by what: hosts; where there are too few of them, batches, which are
-    resources that mostly change in the same moments; where there are too few of these too, each by itself."""
-    if len(np.unique(traces.host)) >= FEWEST_GROUPS:
+    """A group for each resource, and by what: hosts; where there are too few of them, or none has more than
+    one resource, batches, which are resources that mostly change in the same moments; where there are too few
+    of these too, each by itself."""
+    if FEWEST_GROUPS <= len(np.unique(traces.host)) < len(traces):
         return traces.host, "host"
     batches = _batches(traces, within_s)
     if len(np.unique(batches)) >= FEWEST_GROUPS:

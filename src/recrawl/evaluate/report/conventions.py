@@ -37,5 +37,5 @@ def protocol(grouped_by: str) -> list[str]:
 _GROUPS = {
     "host": "those of one host go together",
     "batch": "those that mostly change in the same moments go together",
-    "resource": "each resource is its own: there are too few hosts",
+    "resource": "each resource is its own: no hosts or moments group them well",
 }
