@@ -48,15 +48,16 @@ class Held:
     about: About
     held: Traces
     skipped: Mapping[str, int] = field(default_factory=dict)
+    n_listed: int | None = None  # where not all of them have versions
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.held) if self.n_listed is None else self.n_listed
 
     def traces(self) -> Traces:
         return self.held
 
     def chunks(self, n_resources: int) -> Iterator[Traces]:
-        for low in range(0, len(self), n_resources):
+        for low in range(0, len(self.held), n_resources):
             yield self.held.pick(np.arange(low, min(low + n_resources, len(self))))
 
 

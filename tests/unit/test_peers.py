@@ -20,6 +20,7 @@ from recrawl.evaluate.matches import Peers
 from recrawl.evaluate.measures import Measured, measure
 from recrawl.evaluate.peers import evaluate
 from recrawl.evaluate.protocol import whole
+from recrawl.evaluate.report.peers import summary
 from recrawl.model import DAY_S
 
 RULES = ("week", "gold", "nutch", "changedetection")
@@ -85,6 +86,7 @@ def test_the_document_has_what_is_promised() -> None:
         found = row["difference"]["freshness"]
         assert found["value"] == pytest.approx(row["ours"]["freshness"] - row["freshness"], abs=1e-9)
         assert found["low"] <= found["value"] <= found["high"]
+    assert (document["draws"], document["limit_draws"]) == (2, 1)
     assert set(document["gains_over_floor"]) == {"freshness", "delay_days_mean", "recall", "harmonic"}
 
 
@@ -137,6 +139,36 @@ def test_who_made_more_visits_has_won_nothing() -> None:
         },
     )
     assert replace(lost, ours=replace(lost.ours, visits=2 * lost.theirs.visits)).winner == "rule"
+
+
+def test_the_summary_gives_no_reason_that_does_not_hold() -> None:
+    result = compared()
+    week, *_, daily = result.rows
+    assert "it is even with changedetection, as the gap bounds leave no choice" in summary(result)[0]
+    # better, and with more visits
+    costly = replace(week, ours=replace(week.ours, visits=2 * week.theirs.visits))
+    (told, _) = summary(replace(result, rows=[costly, daily]))
+    assert told.endswith(
+        "even with changedetection, as the gap bounds leave no choice; beside week neither has won."
+    )
+    (told, _) = summary(replace(result, rows=[costly]))
+    assert told.endswith("beside 0 of 1 rules at as many visits; beside week neither has won.")
+
+
+def test_of_a_gain_that_is_not_known_the_summary_says_nothing() -> None:
+    unknown = Gain(nan, np.full(5, nan), 3, 2)
+    result = compared()
+    assert summary(result)[1].startswith("Beside the floor")
+    assert len(summary(replace(result, gains={**result.gains, "freshness": unknown}))) == 1
+
+
+def test_a_corpus_without_versions_is_refused_with_what_helps_then() -> None:
+    empty = replace(bustle(), held=history([]), skipped={"a resource without any version": 3}, n_listed=3)
+    with pytest.raises(BadInputError, match=r"No resource of bustle has a version.*recrawl corpus check"):
+        evaluate("c", empty, ASK, quiet)
+    late = replace(bustle(), held=history([[]] * 3, born_at=1e9))
+    with pytest.raises(BadInputError, match="ask for fewer --days"):
+        evaluate("c", late, ASK, quiet)
 
 
 def test_a_goal_that_nobody_can_measure_is_refused() -> None:

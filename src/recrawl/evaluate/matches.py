@@ -14,6 +14,7 @@ from recrawl.evaluate.intervals import Interval
 from recrawl.evaluate.measures import Score
 
 MEASURES = ("recall", "freshness", "delay_days_mean", "harmonic", "wait_days_mean")
+N_LIMIT_DRAWS = 1  # a limit is far off: how it varies from draw to draw tells nothing
 ROUNDED = 1e-12  # what sums in another order may differ by
 
 
@@ -100,6 +101,7 @@ class Peers:
             "min_gap_s": self.ask.min_gap_s,
             "max_gap_s": self.ask.max_gap_s,
             "draws": self.ask.n_draws,
+            "limit_draws": N_LIMIT_DRAWS,
             "seed": self.ask.seed,
             "changes": self.ask.changes,
             "resampled_by": self.grouped_by,

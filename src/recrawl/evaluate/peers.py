@@ -21,7 +21,7 @@ from recrawl.evaluate.contenders import ARCHIVER, PEERS, TOLERANCE, Contender, c
 from recrawl.evaluate.gains import aim, gain
 from recrawl.evaluate.intervals import difference, spread
 from recrawl.evaluate.limits import n_evenly, omniscient_within
-from recrawl.evaluate.matches import MEASURES, Match, Peers, most_of
+from recrawl.evaluate.matches import MEASURES, N_LIMIT_DRAWS, Match, Peers, most_of
 from recrawl.evaluate.measures import mean_score, measure
 from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, counted, each, measured_days, nobody
 from recrawl.evaluate.sample import held_in_memory, unweighted
@@ -35,7 +35,6 @@ LIMITS = ("recall", "freshness", "wait_days_mean")
 GAINS = ("freshness", "delay_days_mean", "recall", "harmonic")
 MOST_VISITS = 2e7  # in a window, of a rule that always takes the smallest gap
 FORCED = 0.02  # so near to the fewest or the most visits that the gaps allow, there is nothing left to choose
-N_LIMIT_DRAWS = 1  # a limit is far off: how it varies from draw to draw tells nothing
 
 
 @dataclass(frozen=True, slots=True)

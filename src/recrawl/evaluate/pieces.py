@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from recrawl.corpora.native import NO_VERSIONS
 from recrawl.corpora.opened import Histories
 from recrawl.corpora.significant import SignificantCorpus
 from recrawl.errors import BadInputError
@@ -136,6 +137,12 @@ def uneven(n_population: Ints) -> list[str]:
 
 
 def nobody(corpus: Histories, days: float) -> BadInputError:
+    """Once it was read, why nobody is in a window."""
+    if corpus.skipped.get(NO_VERSIONS, 0) >= len(corpus):
+        return BadInputError(
+            f"No resource of {corpus.about.name} has a version: nothing can be measured. `recrawl corpus "
+            "check` tells what its files lack; mend them, or import it anew."
+        )
     return BadInputError(
         f"No resource of {corpus.about.name} had a version before the window of {days:.0f} days began: "
         f"nothing can be measured. It spans {corpus.about.days:.0f} days; ask for fewer --days or "

@@ -37,15 +37,17 @@ def summary(result: Peers) -> list[str]:
     """What the table comes to."""
     measure = aim(result.ask.goal)[0]
     lost = [row.rule for row in result.rows if row.winner == "rule"]
-    even = [row.rule for row in result.rows if row.winner == "even"]
+    even = [row for row in result.rows if row.winner == "even"]
+    forced, open_ = ([row.rule for row in even if row.forced is which] for which in (True, False))
     told = (
         f"Ours ({result.ask.predictor}, goal {result.ask.goal}) has the better {_SAID[measure]} beside "
         f"{result.n_won} of {len(result.rows)} rules at as many visits"
     )
     told += f"; not beside {', '.join(lost)}" if lost else ""
-    told += f"; it is even with {', '.join(even)}, as the gap bounds leave no choice" if even else ""
+    told += f"; it is even with {', '.join(forced)}, as the gap bounds leave no choice" if forced else ""
+    told += f"; beside {', '.join(open_)} neither has won" if open_ else ""
     lines = [f"{told}."]
-    if measure in result.gains:
+    if measure in result.gains and not isnan(result.gains[measure].value):
         found = result.gains[measure].interval()
         told = _percent(found if measure == "recall" else _turned(found))
         better = "more" if measure == "recall" else "less"
