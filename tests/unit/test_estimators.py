@@ -74,6 +74,25 @@ def test_never_and_always_are_set_aside_and_a_prior_brings_them_back() -> None:
     assert np.isfinite(estimators.averaged(seen)[:3]).all()
 
 
+@pytest.mark.filterwarnings("error")
+def test_of_what_was_never_visited_no_estimator_says_anything() -> None:
+    seen = Histories(
+        n=2,
+        row=np.zeros(3, dtype=np.int64),
+        gap_s=np.full(3, DAY_S),
+        changed=np.full(3, True),
+        after_s=np.full(3, np.nan),
+    )
+    for estimate in (estimators.regular, estimators.corrected, *ALL[:4]):
+        found = estimate(seen)
+        assert np.isnan(found[1])
+        assert found[0] > 0.0
+    assert str(estimators.averaged(seen, spare=0.0).tolist()) == "[inf, nan]"  # three of three, none to spare
+    assert np.isnan(estimators.counted(np.zeros(1), np.zeros(1))).all()
+    assert estimators.likeliest(seen).log_error.tolist() == [np.inf, np.inf]
+    assert np.isfinite(ALL[4](seen)).all()  # what the prior says
+
+
 def test_with_times_never_and_always_need_no_setting_aside() -> None:
     seen = drawn(np.full(3, 9.0), 5, timed=True, even=True)
     assert seen.changed.all()

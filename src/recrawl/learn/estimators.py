@@ -2,7 +2,8 @@
 
 A visit tells whether there was a change in its gap; some tell when the last one was. What was never seen to
 change has rate 0, and what changed at every visit (with no time known) rate infinity: that is what plain
-estimators say, and why nothing is planned with them. A Gamma prior gives every resource a rate between.
+estimators say, and why nothing is planned with them. Of what was never visited they know nothing: NaN. A
+Gamma prior gives every resource a rate between.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _CLOSE = 1e-10  # of the logarithm
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """`log_error` is the standard error of ln(rate); infinite where the rate is 0 or infinite."""
+    """`log_error` is the standard error of ln(rate); infinite where the rate is 0, infinite or not known."""
 
     per_s: Floats
     log_error: Floats
@@ -65,6 +66,7 @@ def likeliest(seen: Histories, shape: float | Floats = 0.0, scale_s: float | Flo
         low = x / (b_s + some.sums(some.gap_s) / 2.0)
         high = x / b_s
     per_s = np.where(x == 0.0, 0.0, np.inf)
+    per_s[(x == 0.0) & (b_s == 0.0) & (seen.n_visits == 0.0)] = np.nan
     open_ = (x > 0.0) & (b_s > 0.0)
     per_s[open_] = _root(some, a, b_s, low, high, open_, excess)[open_]
     return Estimates(per_s, _log_error(seen, per_s, scale_s))
@@ -78,7 +80,7 @@ def matched(seen: Histories) -> Floats:
         y = per_s[rows.row] * rows.gap_s
         return rows.sums(np.exp(-y)), rows.sums(-y * np.exp(-y))
 
-    rate = np.where(x == 0.0, 0.0, np.inf)
+    rate = np.where(n == 0.0, np.nan, np.where(x == 0.0, 0.0, np.inf))
     open_ = (x > 0.0) & (x < n)
     total_s = seen.sums(seen.gap_s)
     shortest_s = np.full(seen.n, np.inf)
@@ -112,14 +114,15 @@ def averaged(seen: Histories, spare: float = 1.0) -> Floats:
     exponentially distributed; O(1) memory. `spare` visits without a change are added."""
     n, x = seen.n_visits, seen.n_changed
     visits_per_s = n / np.maximum(seen.sums(seen.gap_s), 1e-300)
-    return visits_per_s * x / (n + spare - x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(n > 0.0, visits_per_s * x / (n + spare - x), np.nan)
 
 
 def approached(seen: Histories, decay: float = 0.75) -> Floats:
     """Step by step, by stochastic approximation: step k is (k + 1)^-decay of the way. For exponentially
     distributed gaps; O(1) memory."""
     n = seen.n_visits
-    visits_per_s = n / np.maximum(seen.sums(seen.gap_s), 1e-300)
+    visits_per_s = np.where(n > 0.0, n / np.maximum(seen.sums(seen.gap_s), 1e-300), np.nan)
     order = np.argsort(seen.row, kind="stable")
     row = seen.row[order]
     rank = np.arange(len(row)) - np.searchsorted(row, row)
