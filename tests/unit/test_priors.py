@@ -8,7 +8,17 @@ from scipy import integrate, special, stats
 
 from recrawl.learn.histories import Histories
 from recrawl.learn.predictors.gamma import GammaFilter
-from recrawl.learn.priors import _PER_DAY, MAX_GROUPS, _digamma, _grid, _weights, doubted, fitted, likelihoods
+from recrawl.learn.priors import (
+    _PER_DAY,
+    MAX_GROUPS,
+    _coarse,
+    _digamma,
+    _grid,
+    _weights,
+    doubted,
+    fitted,
+    likelihoods,
+)
 from recrawl.model import DAY_S, Floats, Ints, Priors, Seen
 
 
@@ -102,6 +112,27 @@ def test_groups_get_their_own_and_small_ones_lean_on_the_whole() -> None:
     shape, scale_s = priors.of(np.array([0, 99]))
     assert shape.tolist() == [priors.shape] * 2
     assert scale_s.tolist() == [priors.scale_s] * 2
+
+
+def test_sums_that_leave_out_what_is_faint_are_the_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    group = np.repeat(np.arange(1, 13), 40)
+    # groups so far apart, and so sure of it, that narrow bells lie nowhere near most of them
+    per_day = rng.gamma(4.0, np.geomspace(1e-3, 8.0, 12)[group - 1] / 4.0)
+    seen = drawn(per_day, 60, rng)
+    quick = fitted(seen, group)
+    monkeypatch.setattr("recrawl.learn.priors._FAR", np.inf)  # everything is summed whole
+    whole = fitted(seen, group)
+    assert quick.shapes == pytest.approx(whole.shapes, rel=1e-9)
+    assert quick.scales_s == pytest.approx(whole.scales_s, rel=1e-9)
+
+
+def test_what_every_fit_begins_with_is_as_if_made_anew_and_stays_so() -> None:
+    tried, weights = _coarse()
+    assert np.array_equal(weights, _weights(tried))
+    for column in (tried.log_shape, tried.log_mean, weights):
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 0.0
 
 
 def test_groups_that_are_no_different_get_the_prior_of_the_whole() -> None:

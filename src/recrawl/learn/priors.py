@@ -10,6 +10,7 @@ to the whole, and the whole close to the default.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from math import exp, log, nan
 from math import lgamma as log_gamma
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -32,6 +33,7 @@ _WITHIN_SPREAD = 0.4  # of the shapes' logarithms, between groups
 _SPREADS = (0.1, 0.25, 0.5, 1.0, 1.75)  # of the means' logarithms, between groups: one is chosen
 _TIGHTER = (1.0, 2.0, 4.0)  # a group's resources are more alike than all are
 _CHUNK = 4_096
+_FAINT, _FAR = -300.0, exp(-250.0)  # ln of what counts for nothing; where it would count for something
 
 
 @runtime_checkable
@@ -98,14 +100,14 @@ def fitted_to(
     likelihood: Floats, group: Ints, *, shape: float, scale_days: float, now: float = nan
 ) -> Priors:
     """The same for histories that are laid out; there must be some."""
-    coarse = _grid(np.log(_SHAPES), np.log(_MEANS))
+    coarse, weights = _coarse()
     numbers, rows = np.unique(group, return_inverse=True)
-    by_group = _foretold(likelihood, coarse, rows, len(numbers))
+    by_group = _foretold(likelihood, weights, rows, len(numbers))
     total = by_group.sum(axis=0)
     trusted = coarse.near(log(shape), log(shape / scale_days), _SHAPE_SPREAD, _MEAN_SPREAD)
     log_shape, log_mean = _mean(coarse, total + trusted)
     fine = _grid(log_shape + np.linspace(-0.45, 0.45, 13), log_mean + np.linspace(-0.375, 0.375, 13))
-    total = _foretold(likelihood, fine, np.zeros_like(rows), 1)[0]
+    total = _foretold(likelihood, _weights(fine), np.zeros_like(rows), 1)[0]
     trusted = fine.near(log(shape), log(shape / scale_days), _SHAPE_SPREAD, _MEAN_SPREAD)
     log_shape, log_mean = _mean(fine, total + trusted)
     own = _own(numbers, np.bincount(rows), by_group, coarse, log_shape, log_mean)
@@ -178,19 +180,31 @@ def likelihoods(seen: Histories, per_s: Floats) -> Floats:
     return whole
 
 
-def _foretold(likelihood: Floats, tried: _Tried, rows: Ints, n_groups: int) -> Floats:
-    """The logarithm of what each candidate gave to all that was seen, by group."""
-    weights = _weights(tried)
-    sums = np.zeros((n_groups, len(tried.log_shape)))
+def _foretold(likelihood: Floats, weights: Floats, rows: Ints, n_groups: int) -> Floats:
+    """The logarithm of what each candidate, with these weights, gave to all that was seen, by group."""
+    sums = np.zeros((n_groups, weights.shape[1]))
     for start in range(0, len(likelihood), _CHUNK):
-        part = likelihood[start : start + _CHUNK]
-        top = part.max(axis=1, keepdims=True)
-        given = np.log(np.maximum(np.exp(part - top) @ weights, 1e-300)) + top
         own = rows[start : start + _CHUNK]
         order = np.argsort(own, kind="stable")
         present, first = np.unique(own[order], return_index=True)
-        sums[present] += np.add.reduceat(given[order], first, axis=0)
+        part = likelihood[start : start + _CHUNK][order]
+        top = part.max(axis=1, keepdims=True)
+        given = np.exp(part - top) @ weights
+        np.maximum(given, 1e-300, out=given)
+        np.log(given, out=given)
+        given += top
+        sums[present] += np.add.reduceat(given, first, axis=0)
     return sums
+
+
+@cache
+def _coarse() -> tuple[_Tried, Floats]:
+    """The candidates that every fit begins with, and their weights: always the same."""
+    tried = _grid(np.log(_SHAPES), np.log(_MEANS))
+    weights = _weights(tried)
+    for column in (tried.log_shape, tried.log_mean, weights):
+        column.setflags(write=False)
+    return tried, weights
 
 
 def _weights(tried: _Tried) -> Floats:
@@ -215,17 +229,23 @@ def _own(
     if not len(enough) or len(numbers) == 1:
         return np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
     told = by_group[enough]
-    best, weight = -np.inf, told
+    top = told.max(axis=1)
+    likely = _seen(told - top[:, None])
+    best, nearest = -np.inf, (np.zeros_like(told[0]), top)
     for spread in _SPREADS:
         for tighter in _TIGHTER:
             # the mean of means that are spread so far lies above their middle
             bell = tried.near(
                 log_shape + log(tighter), log_mean - spread * spread / 2.0, _WITHIN_SPREAD, spread
             )
-            given = told + bell
-            each = _log_sum(given)
+            summed = likely @ _seen(bell)
+            far = summed < _FAR  # the bell is nowhere near what this group told
+            each = np.log(np.maximum(summed, _FAR)) + top
+            each[far] = _log_sum(told[far] + bell)
             if each.sum() > best:
-                best, weight = float(each.sum()), np.exp(given - each[:, None])
+                best, nearest = float(each.sum()), (bell, each)
+    bell, each = nearest
+    weight = np.exp(told + bell - each[:, None])
     shapes, scales_days = _blended(tried, weight)
     return numbers[enough], shapes, scales_days * DAY_S
 
@@ -258,6 +278,11 @@ def _mean(tried: _Tried, log_weight: Floats) -> tuple[float, float]:
 def _grid(log_shapes: Floats, log_means: Floats) -> _Tried:
     both = np.meshgrid(log_shapes, log_means, indexing="ij")
     return _Tried(both[0].ravel(), both[1].ravel())
+
+
+def _seen(x: Floats) -> Floats:
+    """e^x, where it is not too faint to count beside 1."""
+    return np.where(x > _FAINT, np.exp(x), 0.0)
 
 
 def _log_sum(x: Floats) -> Floats:
