@@ -10,6 +10,7 @@ import httpx
 from lxml.html import fromstring
 from tests.web.conftest import Served
 
+from recrawl.app.amending import amend
 from recrawl.app.config import load
 from recrawl.app.tokens import May
 
@@ -141,6 +142,13 @@ def test_policies_are_replayed_on_the_past(year: Served) -> None:
         refused = client.get("/api/v1/backtest?policies=no-such-policy")
         assert refused.status_code == 422
         assert "nutch" in refused.json()["error"]
+
+
+def test_policies_forecast_as_the_settings_say(year_copy: Served) -> None:
+    amend(year_copy.home, "schedule", "predictor", "gamma")
+    with year_copy.client() as client:
+        document = patiently(client, "/api/v1/backtest?policies=uniform&days=60").json()
+    assert document["predictor"] == "gamma"
 
 
 def test_a_plan_that_rests_on_nothing_says_so(served: Served) -> None:
