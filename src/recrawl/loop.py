@@ -80,11 +80,11 @@ class Loop:
     def per_day(self) -> float | None:
         return self.purse.per_day
 
-    def rebudget(self, per_day: float | None) -> None:
-        """Keep to another budget from now on: the price is found anew before anything is claimed."""
-        if per_day != self.purse.per_day:
-            self.purse.per_day = per_day
-            self.tariff.terms = None
+    def rebudget(self, per_day: float | None, bytes_per_day: float | None) -> None:
+        """Keep to other limits from now on: the price is found anew before anything is claimed."""
+        if (per_day, bytes_per_day) != (self.purse.per_day, self.purse.bytes_per_day):
+            self.tariff.rebudget(per_day, bytes_per_day)
+            self._memories = Memories(self.predictor, self.policy, self.tariff.costs)
 
     def rest(self, least_s: float) -> None:
         """Leave at least so long between two pricings: the shell knows what one takes."""

@@ -31,6 +31,12 @@ class Tariff:
         self.price = nan
         self._busy_s: dict[int, float] = {}  # how long a visit keeps each host, by its number
 
+    def rebudget(self, per_day: float | None, bytes_per_day: float | None) -> None:
+        """What visits weigh is known as soon as the store's memory is read, at the next pricing."""
+        self._purse.per_day, self._purse.bytes_per_day = per_day, bytes_per_day
+        self.costs = None if bytes_per_day is None else self.costs or Costs()
+        self.terms = None
+
     def take_up(self, terms: Terms, now: float) -> None:
         """Go by the terms of the last run, if they are for the same rule and budget."""
         self._busy_s = {int(host): busy_s for host, busy_s in terms.busy_s.items()}

@@ -119,3 +119,20 @@ def test_a_loop_with_another_budget_takes_over_what_was_saved() -> None:
         made += len(loop.due(at, 100))
         assert made == 10
     assert len(loop.due(at + 86.4, 100)) == 10
+
+
+def test_another_kind_of_limit_holds_as_if_the_loop_had_begun_with_it() -> None:
+    store = MemoryStore()
+    loop = loop_of(store)
+    loop.absorb([landed(lease, 20_000) for lease in loop.due(START, 10)], START)
+    loop.rebudget(12.0, None)
+    loop.reprice(START)
+    assert len(loop.due(START, 64)) == 3
+    loop.rebudget(None, 4_000_000.0)
+    later_at = START + DAY_S / 20.0
+    assert loop.must_reprice(later_at)
+    loop.reprice(later_at)
+    assert loop.purse.mean_bytes == 20_000.0  # as the store has kept it
+    saved = 300_000.0 + 2_000_000.0 / 20.0  # until now it was worth what the limit was then
+    assert loop.purse.saved(later_at)[1] == pytest.approx(saved)
+    assert len(loop.due(later_at, 64)) == int(saved / 20_000)

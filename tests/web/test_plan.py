@@ -122,6 +122,9 @@ def test_a_program_sets_the_budget(year_copy: Served) -> None:
             assert "2000/day" in answer.json()["error"]
         assert client.put("/api/v1/budget", json={}).status_code == 422
         assert client.get("/api/v1/budget").json()["visits_per_day"] == 1200.0
+        heavy = client.put("/api/v1/budget", json={"budget": "2MB/day"}).json()
+        assert (heavy["visits_per_day"], heavy["bytes_per_day"]) == (None, 2e6)
+        assert (heavy["run_visits_per_day"], heavy["run_bytes_per_day"]) == (50.0, None)  # nobody runs here
     reader = year_copy.tokens.add("reader", May.READ, 0.0)
     with year_copy.client(reader) as client:
         assert client.put("/api/v1/budget", json={"budget": "5/day"}).status_code == 403
