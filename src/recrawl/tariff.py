@@ -9,7 +9,7 @@ from math import inf, nan
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy
-from recrawl.costs import Costs
+from recrawl.costs import UNKNOWN, Costs
 from recrawl.finding import Finding, keep_busy
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
@@ -63,7 +63,18 @@ class Tariff:
         if not len(batch) or (purse.per_day, purse.bytes_per_day) == (None, None):
             gap_s = self._policy.quote(batch, forecasts).gaps(price)
             demand = float((DAY_S / gap_s).sum())
-            self.terms = Terms(self._rule, purse.per_day, price, demand, now, said, purse.bytes_per_day)
+            # what comes before the next pricing is not free
+            purse.mean_bytes = 1.0 if self.costs is None else UNKNOWN
+            self.terms = Terms(
+                self._rule,
+                purse.per_day,
+                price,
+                demand,
+                now,
+                said,
+                purse.bytes_per_day,
+                mean_bytes=purse.mean_bytes,
+            )
             self.price = price
             return self.planned(batch, forecasts, gap_s, price, now)
         found = priced(self._asked(batch, forecasts, now))

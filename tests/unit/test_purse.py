@@ -6,6 +6,7 @@ from math import nan
 
 import pytest
 
+from recrawl.costs import UNKNOWN
 from recrawl.finding import Finding
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
@@ -14,14 +15,15 @@ from recrawl.purse import Purse
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
+from recrawl.terms import noted_terms
 
 START = 1.7e9
 
 
-def loop_of(store: MemoryStore) -> Loop:
-    """A hundred hosts with one resource each, all due. Half a million bytes are saved up, and a visit is
+def loop_of(store: MemoryStore, n: int = 100) -> Loop:
+    """So many hosts with one resource each, all due. Half a million bytes are saved up, and a visit is
     thought to weigh 50,000."""
-    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(100)], START)
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(n)], START)
     loop = Loop(
         store=store,
         predictor=GammaFilter(),
@@ -136,3 +138,15 @@ def test_another_kind_of_limit_holds_as_if_the_loop_had_begun_with_it() -> None:
     saved = 300_000.0 + 2_000_000.0 / 20.0  # until now it was worth what the limit was then
     assert loop.purse.saved(later_at)[1] == pytest.approx(saved)
     assert len(loop.due(later_at, 64)) == int(saved / 20_000)
+
+
+def test_before_anything_is_watched_a_visit_has_a_weight_too() -> None:
+    store = MemoryStore()
+    loop_of(store, 0)
+    loop = loop_of(store, 0)  # on the terms of the one before
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(100)], START + 5.0)
+    assert not loop.must_reprice(START + 5.0)  # not so soon
+    assert len(loop.due(START + 5.0, 64)) == 10
+    terms = noted_terms(store)
+    assert terms is not None
+    assert terms.mean_bytes == UNKNOWN
