@@ -74,7 +74,7 @@ class Loop:
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
         self._kinship = Kinship(store, predictor, train_every_s)
         self._lore = Lore(store, predictor)
-        self._latest_at = -inf  # that it was asked about
+        self._latest_at = self._insist_at = -inf  # that it was asked about; when limits are noted anew
 
     @property
     def per_day(self) -> float | None:
@@ -121,7 +121,7 @@ class Loop:
 
     def due(self, now: float, limit: int) -> list[Lease]:
         """Claim what may be visited now, the longest overdue first, at most one resource a host."""
-        if limit <= 0 or self.store.ready_at(now) > now or not self.purse.n_free(now):
+        if limit <= 0 or self.store.ready_at(now) > now or not self.n_free(now):
             return []
         with self.store.together():
             n_granted = self.purse.drawn(limit, now)
@@ -154,7 +154,11 @@ class Loop:
 
     def n_free(self, now: float) -> float:
         """How many visits the allowance has left at this moment."""
-        return self.purse.n_free(now)
+        if not (n_free := self.purse.n_free(now)) and now >= self._insist_at:
+            # whoever has other limits may have noted theirs; not at every turn, or two would go on for ever
+            self.purse.begin(now)
+            self._insist_at = now + STALE_S
+        return n_free
 
     def charge(self, n: int, n_bytes: int, now: float) -> None:
         """Spend visits, and bytes, that were made whether the allowance has them or not."""

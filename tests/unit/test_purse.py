@@ -150,3 +150,44 @@ def test_before_anything_is_watched_a_visit_has_a_weight_too() -> None:
     terms = noted_terms(store)
     assert terms is not None
     assert terms.mean_bytes == UNKNOWN
+
+
+def plain(store: MemoryStore, per_day: float) -> Loop:
+    loop = Loop(
+        store=store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=per_day
+    )
+    loop.start(START)
+    loop.reprice(START)
+    return loop
+
+
+def test_what_a_worker_with_the_limit_of_before_notes_last_does_not_hold() -> None:
+    store = MemoryStore()
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(10)], START)
+    plain(store, 10.0).due(START, 2)
+    loop = plain(store, 1_000.0)
+    Purse(store, 10.0, None).charge(1, START + 1.0)  # a visit of before has come down
+    assert loop.due(START + 2.0, 64) == []
+    ready_at = loop.wake_at(START + 2.0)
+    assert ready_at < START + 2.0 + 2 * 86.4
+    assert len(loop.due(ready_at, 64)) == 1
+
+
+def test_workers_with_different_limits_note_them_now_and_then() -> None:
+    class Counting(MemoryStore):
+        n_exchanged = 0
+
+        def exchange(self, key: str, expected: str | None, value: str) -> bool:
+            self.n_exchanged += 1
+            return super().exchange(key, expected, value)
+
+    store = Counting()
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(1_000)], START)
+    workers = [plain(store, per_day) for per_day in (100.0, 1_000.0)]
+    store.n_exchanged = n_visits = 0
+    hours = 6
+    for turn in range(hours * 1_800):
+        for loop in workers:
+            n_visits += len(loop.due(START + 2.0 * turn, 64))
+    assert 100.0 * hours / 24.0 < n_visits <= 1_000.0 * hours / 24.0 + 250.0
+    assert store.n_exchanged <= 3 * n_visits + 2 * 60 * hours
