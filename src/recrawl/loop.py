@@ -74,17 +74,17 @@ class Loop:
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
         self._kinship = Kinship(store, predictor, train_every_s)
         self._lore = Lore(store, predictor)
-        self._latest_at = -inf  # that it was asked about
+        self._latest_at = self._insist_at = -inf  # that it was asked about; when limits are noted anew
 
     @property
     def per_day(self) -> float | None:
         return self.purse.per_day
 
-    def rebudget(self, per_day: float | None) -> None:
-        """Keep to another budget from now on: the price is found anew before anything is claimed."""
-        if per_day != self.purse.per_day:
-            self.purse.per_day = per_day
-            self.tariff.terms = None
+    def rebudget(self, per_day: float | None, bytes_per_day: float | None) -> None:
+        """Keep to other limits from now on: the price is found anew before anything is claimed."""
+        if (per_day, bytes_per_day) != (self.purse.per_day, self.purse.bytes_per_day):
+            self.tariff.rebudget(per_day, bytes_per_day)
+            self._memories = Memories(self.predictor, self.policy, self.tariff.costs)
 
     def rest(self, least_s: float) -> None:
         """Leave at least so long between two pricings: the shell knows what one takes."""
@@ -121,7 +121,7 @@ class Loop:
 
     def due(self, now: float, limit: int) -> list[Lease]:
         """Claim what may be visited now, the longest overdue first, at most one resource a host."""
-        if limit <= 0 or self.store.ready_at(now) > now or not self.purse.n_free(now):
+        if limit <= 0 or self.store.ready_at(now) > now or not self.n_free(now):
             return []
         with self.store.together():
             n_granted = self.purse.drawn(limit, now)
@@ -154,7 +154,11 @@ class Loop:
 
     def n_free(self, now: float) -> float:
         """How many visits the allowance has left at this moment."""
-        return self.purse.n_free(now)
+        if not (n_free := self.purse.n_free(now)) and now >= self._insist_at:
+            # whoever has other limits may have noted theirs; not at every turn, or two would go on for ever
+            self.purse.begin(now)
+            self._insist_at = now + STALE_S
+        return n_free
 
     def charge(self, n: int, n_bytes: int, now: float) -> None:
         """Spend visits, and bytes, that were made whether the allowance has them or not."""

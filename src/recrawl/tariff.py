@@ -9,7 +9,7 @@ from math import inf, nan
 import numpy as np
 
 from recrawl.contracts import Forecasts, Policy
-from recrawl.costs import Costs
+from recrawl.costs import UNKNOWN, Costs
 from recrawl.finding import Finding, keep_busy
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
@@ -30,6 +30,12 @@ class Tariff:
         self.terms: Terms | None = None
         self.price = nan
         self._busy_s: dict[int, float] = {}  # how long a visit keeps each host, by its number
+
+    def rebudget(self, per_day: float | None, bytes_per_day: float | None) -> None:
+        """What visits weigh is known as soon as the store's memory is read, at the next pricing."""
+        self._purse.per_day, self._purse.bytes_per_day = per_day, bytes_per_day
+        self.costs = None if bytes_per_day is None else self.costs or Costs()
+        self.terms = None
 
     def take_up(self, terms: Terms, now: float) -> None:
         """Go by the terms of the last run, if they are for the same rule and budget."""
@@ -57,7 +63,18 @@ class Tariff:
         if not len(batch) or (purse.per_day, purse.bytes_per_day) == (None, None):
             gap_s = self._policy.quote(batch, forecasts).gaps(price)
             demand = float((DAY_S / gap_s).sum())
-            self.terms = Terms(self._rule, purse.per_day, price, demand, now, said, purse.bytes_per_day)
+            # what comes before the next pricing is not free
+            purse.mean_bytes = 1.0 if self.costs is None else UNKNOWN
+            self.terms = Terms(
+                self._rule,
+                purse.per_day,
+                price,
+                demand,
+                now,
+                said,
+                purse.bytes_per_day,
+                mean_bytes=purse.mean_bytes,
+            )
             self.price = price
             return self.planned(batch, forecasts, gap_s, price, now)
         found = priced(self._asked(batch, forecasts, now))

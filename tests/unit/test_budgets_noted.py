@@ -39,7 +39,7 @@ def test_a_change_of_the_budget_is_noted_once(store: MemoryStore) -> None:
     loop = loop_of(store, 10.0)
     for hour in range(3):
         loop.reprice(T0 + 3_600.0 * hour)
-    loop.rebudget(40.0)
+    loop.rebudget(40.0, None)
     loop.reprice(T0 + DAY_S)
     loop_of(store, 40.0).reprice(T0 + 2 * DAY_S)
     loop_of(store, None).reprice(T0 + 3 * DAY_S)
@@ -91,7 +91,7 @@ def test_a_card_that_is_read_says_that_the_budget_changed(store: MemoryStore) ->
     loop = loop_of(store, 10.0)
     loop.reprice(T0)
     assert not [note for note in read_card(store, T0 + DAY_S, 2.0).notes if "budget" in note]
-    loop.rebudget(40.0)
+    loop.rebudget(40.0, None)
     loop.reprice(T0 + DAY_S)
     found = read_card(store, T0 + 2 * DAY_S, 2.0)
     assert (found.per_day, found.budget) == (40.0, 50.0)

@@ -111,6 +111,9 @@ def test_what_was_so_before_does_not_stand_in_the_way(store: Store) -> None:
     store.say(TAG.scopes()[0], Settings(min_gap_s=DAY_S), NOW)  # as an older recrawl let it be
     store.say(only(A).scopes()[0], Settings(max_gap_s=HOUR_S), NOW)
     say(store, TAG, Settings(max_gap_s=9 * DAY_S), NOW)
+    say(store, TAG, Settings(min_gap_s=2 * DAY_S), NOW)  # it means as little as before
+    assert gaps(store, A) == (2 * DAY_S, 2 * DAY_S)
+    say(store, TAG, Settings(min_gap_s=HOUR_S), NOW)
     with pytest.raises(ConflictError, match="its tag slow would be 2 days"):
         say(store, TAG, Settings(min_gap_s=2 * DAY_S), NOW)
 

@@ -13,6 +13,7 @@ from recrawl.app.build import House, open_house
 from recrawl.app.heeding import heeding
 from recrawl.app.quantity import Budget
 from recrawl.errors import BadInputError, BadSettingError
+from recrawl.model import NewResource
 
 FILE = "recrawl.toml"
 
@@ -81,3 +82,28 @@ def test_a_run_that_was_told_its_budget_keeps_to_that(tmp_path: Path) -> None:
     found, told = _heeded(tmp_path, Budget(3.0), '[schedule]\nbudget = "9/day"\n')
     assert found == [3.0, 3.0]
     assert not told
+
+
+def test_a_run_heeds_another_kind_of_limit(tmp_path: Path) -> None:
+    """What limited it before ends only when the other begins."""
+    (tmp_path / FILE).write_text('[schedule]\nbudget = "20/day"\n')
+    told: list[str] = []
+
+    async def run(house: House) -> None:
+        now = house.clock.now()
+        house.store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(500)], now)
+        loop = house.loop()
+        loop.start(now)
+        loop.reprice(now)
+        assert loop.n_free(now) == 5
+        async with heeding(house, loop, Budget(), told.append):
+            (tmp_path / FILE).write_text('[schedule]\nbudget = "2MB/day"\n')
+            await asyncio.sleep(1.5)
+        assert loop.must_reprice(now)
+        loop.reprice(now)
+        assert len(loop.due(now, 1_000)) == 10  # half a million bytes, of 50,000 each as far as is known
+        assert loop.due(now, 1_000) == []
+
+    with open_house(tmp_path, clock=Still()) as house:
+        asyncio.run(run(house))
+    assert told == ["The budget is 2MB/day from now on, as the settings have it."]

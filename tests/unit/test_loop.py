@@ -316,7 +316,7 @@ def test_repricing_moves_every_plan_and_keeps_first_looks_first() -> None:
     lease = loop.due(NOW, 1)[0]
     loop.absorb([found(lease, NOW)], NOW)
     cheap = loop.store.standing(lease.resource.id)[0].due_at
-    loop.rebudget(1.0)
+    loop.rebudget(1.0, None)
     loop.reprice(NOW + 1.0)
     dear, plan = loop.store.standing(lease.resource.id)
     assert dear.due_at > cheap

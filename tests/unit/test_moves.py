@@ -161,3 +161,12 @@ def test_it_stays_where_its_largest_gap_counts(store: MemoryStore, tmp_path: Pat
     store.say(Scope(ScopeKind.RESOURCE, URL), Settings(min_gap_s=HOUR_S), T0)  # as it was told
     [moves] = applied(store, secrets, offers(store, [URL]), T0 + 300.0)
     assert (moves.after, moves.refused) == (NEW, "")
+
+
+def test_it_moves_where_its_largest_gap_counted_no_more_before(store: MemoryStore, tmp_path: Path) -> None:
+    secrets = Secrets(tmp_path / "secrets.json")
+    store.say(Scope(ScopeKind.RESOURCE, URL), Settings(max_gap_s=HOUR_S), T0)
+    for host, min_gap_s in (("a.example", 2 * DAY_S), ("b.example", DAY_S)):
+        store.say(Scope(ScopeKind.HOST, host), Settings(min_gap_s=min_gap_s), T0)
+    [moves] = applied(store, secrets, offers(store, [URL]), T0 + 300.0)
+    assert (moves.after, moves.refused) == (NEW, "")

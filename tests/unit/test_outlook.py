@@ -134,7 +134,7 @@ class Changing(Loop):
             batch, _ = self.store.batch()
             forecasts = lasting(self.predictor.forecast(batch, now))
             self.planned = Budgets(Offers(batch, forecasts, self.policy), within_s=HOUR_S).bought(self.other)
-            self.rebudget(self.other)
+            self.rebudget(self.other, None)
         return super().reprice(now)
 
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from recrawl.errors import BadInputError
+from recrawl.evaluate.contenders import contender
 from recrawl.evaluate.measures import measure
-from recrawl.evaluate.own.backtest import N_COHORTS, Wanted, backtest, entered_together, since_entered
+from recrawl.evaluate.own.backtest import (
+    N_COHORTS,
+    Wanted,
+    _Replay,
+    backtest,
+    entered_together,
+    since_entered,
+)
 from recrawl.evaluate.own.bounds import bounds
 from recrawl.evaluate.own.past import Past, past_of
 from recrawl.evaluate.own.results import MEASURES, OWN
@@ -223,10 +233,42 @@ def test_too_short_a_past_is_refused_with_what_would_be_enough() -> None:
 
 def test_those_that_entered_together_are_replayed_together() -> None:
     """Some were added on the first days, one long after: no cohort begins long before its members do."""
-    entered_at = 1.7e9 + DAY_S * np.array([0.0, 0.1, 3.0, 3.1, 6.0, 9.0, 9.2, 70.0])
-    turn = entered_together(entered_at)
-    waits = [entered_at[i] - entered_at[turn == turn[i]].min() for i in range(len(entered_at))]
-    assert max(waits) < 0.3 * DAY_S
-    many = 1.7e9 + DAY_S * np.linspace(0.0, 80.0, 801)
-    assert len(np.unique(entered_together(many))) == N_COHORTS
-    assert len(np.unique(entered_together(np.full(5, 1.7e9)))) == 1
+    entered_at = START_AT + DAY_S * np.array([0.0, 0.1, 3.0, 3.1, 6.0, 9.0, 9.2, 70.0])
+    turn = entered_together(entered_at, START_AT + 80 * DAY_S)
+    waits = np.array([entered_at[i] - entered_at[turn == turn[i]].min() for i in range(len(entered_at))])
+    assert waits.sum() < 0.01 * (START_AT + 80 * DAY_S - entered_at).sum()
+    assert len(np.unique(turn)) < N_COHORTS
+    many = START_AT + DAY_S * np.linspace(0.0, 80.0, 801)
+    assert len(np.unique(entered_together(many, START_AT + 81 * DAY_S))) == N_COHORTS
+
+
+@pytest.mark.parametrize("days", [3.0, 20.0, 300.0])
+def test_what_was_added_within_hours_is_replayed_as_one(days: float) -> None:
+    entered_at = START_AT + HOUR_S * np.linspace(0.0, 12.0, 100)
+    assert not entered_together(entered_at, START_AT + days * DAY_S).any()
+
+
+def test_the_first_price_that_is_tried_is_of_the_whole_past() -> None:
+    """Whoever entered last has little time, and says little of the gaps that there is room for."""
+    entered_at = START_AT + DAY_S * np.where(np.arange(60) < 57, 0.0, 39.0)
+    seen, _ = watched(60, 40.0, 4, entered_at=entered_at)
+    past = past_of([seen])
+    wanted = Wanted(
+        policies=("uniform",),
+        goal="fresh",
+        predictor="gamma",
+        min_gap_s=60.0,
+        max_gap_s=30 * DAY_S,
+        n_draws=1,
+    )
+    uniform = contender("uniform", goal="fresh", predictor="gamma", min_gap_s=60.0, max_gap_s=30 * DAY_S)
+    made: list[int] = []
+
+    class Counting(_Replay):
+        def _run(self, *asked: Any) -> Any:
+            run = super()._run(*asked)
+            made.append(len(run))
+            return run
+
+    Counting(past, len(past.visits), wanted).replayed(uniform)
+    assert made[0] == pytest.approx(len(past.visits), rel=0.25)

@@ -227,6 +227,14 @@ def test_a_gain_that_is_not_known_counts_for_nothing() -> None:
         mean_gain([unknown])
 
 
+def test_draws_that_tell_nothing_make_no_mean_surer() -> None:
+    drawn = np.linspace(0.0, 0.2, 101)
+    some = np.where(np.arange(101) % 2, drawn, nan)
+    one = Gain(0.1, some, 5, 3)
+    assert mean_gain([one]).interval() == one.interval()
+    assert mean_gain([one, Gain(0.1, drawn, 5, 3)]).replicates.tolist() == pytest.approx(drawn.tolist())
+
+
 def test_runs_that_are_known_are_not_made_again() -> None:
     asked: list[float] = []
 

@@ -133,7 +133,7 @@ class Run:
 
 
 def halve(loop: Loop, now: float) -> None:
-    loop.rebudget(PER_DAY / 2)
+    loop.rebudget(PER_DAY / 2, None)
     loop.reprice(now)
 
 

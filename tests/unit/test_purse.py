@@ -6,6 +6,7 @@ from math import nan
 
 import pytest
 
+from recrawl.costs import UNKNOWN
 from recrawl.finding import Finding
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
@@ -14,14 +15,15 @@ from recrawl.purse import Purse
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
+from recrawl.terms import noted_terms
 
 START = 1.7e9
 
 
-def loop_of(store: MemoryStore) -> Loop:
-    """A hundred hosts with one resource each, all due. Half a million bytes are saved up, and a visit is
+def loop_of(store: MemoryStore, n: int = 100) -> Loop:
+    """So many hosts with one resource each, all due. Half a million bytes are saved up, and a visit is
     thought to weigh 50,000."""
-    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(100)], START)
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(n)], START)
     loop = Loop(
         store=store,
         predictor=GammaFilter(),
@@ -119,3 +121,73 @@ def test_a_loop_with_another_budget_takes_over_what_was_saved() -> None:
         made += len(loop.due(at, 100))
         assert made == 10
     assert len(loop.due(at + 86.4, 100)) == 10
+
+
+def test_another_kind_of_limit_holds_as_if_the_loop_had_begun_with_it() -> None:
+    store = MemoryStore()
+    loop = loop_of(store)
+    loop.absorb([landed(lease, 20_000) for lease in loop.due(START, 10)], START)
+    loop.rebudget(12.0, None)
+    loop.reprice(START)
+    assert len(loop.due(START, 64)) == 3
+    loop.rebudget(None, 4_000_000.0)
+    later_at = START + DAY_S / 20.0
+    assert loop.must_reprice(later_at)
+    loop.reprice(later_at)
+    assert loop.purse.mean_bytes == 20_000.0  # as the store has kept it
+    saved = 300_000.0 + 2_000_000.0 / 20.0  # until now it was worth what the limit was then
+    assert loop.purse.saved(later_at)[1] == pytest.approx(saved)
+    assert len(loop.due(later_at, 64)) == int(saved / 20_000)
+
+
+def test_before_anything_is_watched_a_visit_has_a_weight_too() -> None:
+    store = MemoryStore()
+    loop_of(store, 0)
+    loop = loop_of(store, 0)  # on the terms of the one before
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(100)], START + 5.0)
+    assert not loop.must_reprice(START + 5.0)  # not so soon
+    assert len(loop.due(START + 5.0, 64)) == 10
+    terms = noted_terms(store)
+    assert terms is not None
+    assert terms.mean_bytes == UNKNOWN
+
+
+def plain(store: MemoryStore, per_day: float) -> Loop:
+    loop = Loop(
+        store=store, predictor=GammaFilter(), policy=Index(Fresh()), rule="index:fresh", per_day=per_day
+    )
+    loop.start(START)
+    loop.reprice(START)
+    return loop
+
+
+def test_what_a_worker_with_the_limit_of_before_notes_last_does_not_hold() -> None:
+    store = MemoryStore()
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(10)], START)
+    plain(store, 10.0).due(START, 2)
+    loop = plain(store, 1_000.0)
+    Purse(store, 10.0, None).charge(1, START + 1.0)  # a visit of before has come down
+    assert loop.due(START + 2.0, 64) == []
+    ready_at = loop.wake_at(START + 2.0)
+    assert ready_at < START + 2.0 + 2 * 86.4
+    assert len(loop.due(ready_at, 64)) == 1
+
+
+def test_workers_with_different_limits_note_them_now_and_then() -> None:
+    class Counting(MemoryStore):
+        n_exchanged = 0
+
+        def exchange(self, key: str, expected: str | None, value: str) -> bool:
+            self.n_exchanged += 1
+            return super().exchange(key, expected, value)
+
+    store = Counting()
+    store.add([NewResource(url=f"http://h{i}/", host=f"h{i}") for i in range(1_000)], START)
+    workers = [plain(store, per_day) for per_day in (100.0, 1_000.0)]
+    store.n_exchanged = n_visits = 0
+    hours = 6
+    for turn in range(hours * 1_800):
+        for loop in workers:
+            n_visits += len(loop.due(START + 2.0 * turn, 64))
+    assert 100.0 * hours / 24.0 < n_visits <= 1_000.0 * hours / 24.0 + 250.0
+    assert store.n_exchanged <= 3 * n_visits + 2 * 60 * hours

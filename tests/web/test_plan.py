@@ -10,6 +10,7 @@ import httpx
 from lxml.html import fromstring
 from tests.web.conftest import Served
 
+from recrawl.app.amending import amend
 from recrawl.app.config import load
 from recrawl.app.tokens import May
 
@@ -121,6 +122,9 @@ def test_a_program_sets_the_budget(year_copy: Served) -> None:
             assert "2000/day" in answer.json()["error"]
         assert client.put("/api/v1/budget", json={}).status_code == 422
         assert client.get("/api/v1/budget").json()["visits_per_day"] == 1200.0
+        heavy = client.put("/api/v1/budget", json={"budget": "2MB/day"}).json()
+        assert (heavy["visits_per_day"], heavy["bytes_per_day"]) == (None, 2e6)
+        assert (heavy["run_visits_per_day"], heavy["run_bytes_per_day"]) == (50.0, None)  # nobody runs here
     reader = year_copy.tokens.add("reader", May.READ, 0.0)
     with year_copy.client(reader) as client:
         assert client.put("/api/v1/budget", json={"budget": "5/day"}).status_code == 403
@@ -141,6 +145,13 @@ def test_policies_are_replayed_on_the_past(year: Served) -> None:
         refused = client.get("/api/v1/backtest?policies=no-such-policy")
         assert refused.status_code == 422
         assert "nutch" in refused.json()["error"]
+
+
+def test_policies_forecast_as_the_settings_say(year_copy: Served) -> None:
+    amend(year_copy.home, "schedule", "predictor", "gamma")
+    with year_copy.client() as client:
+        document = patiently(client, "/api/v1/backtest?policies=uniform&days=60").json()
+    assert document["predictor"] == "gamma"
 
 
 def test_a_plan_that_rests_on_nothing_says_so(served: Served) -> None:

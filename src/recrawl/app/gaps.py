@@ -91,10 +91,11 @@ def retagging(store: Store, tags: Sequence[str]) -> Callable[[str], str]:
 
 
 def moving(store: Store, resource: Resource, host: str) -> str:
-    """Why a largest gap that counts would mean nothing on another host; empty where it still would count."""
+    """Why a largest gap that counts would mean nothing on another host; empty where it still would count, or
+    does not now."""
     own, tags = (_own(resource.url), resource.settings), tuple(sorted(resource.tags))
     before, after = (_vain([own, *_wider(store, tags, on)]) for on in (resource.host, host))
-    return "" if after is None or after == before else _deprived(after)
+    return "" if after is None or before is not None else _deprived(after)
 
 
 def check(store: Store, resources: Iterable[Resource], saying: Saying) -> None:
@@ -118,7 +119,7 @@ def check(store: Store, resources: Iterable[Resource], saying: Saying) -> None:
         if saying.bounds(found.of):
             raise ConflictError(f"{resource.url}: {_overruled(found)}")
         known = _vain([own, *wider(tuple(sorted(resource.tags)), resource.host)])
-        if found != known:  # what was so already does not stand in the way
+        if known is None:  # what meant nothing already does not stand in the way
             raise ConflictError(f"{resource.url}: {_deprived(found)}")
 
 

@@ -52,8 +52,6 @@ async def _watching(house: House, loop: Loop, tell: Callable[[str], object]) -> 
             continue
         if wanted == in_force:
             continue
-        if wanted.bytes_per_day != in_force.bytes_per_day:
-            tell("A limit in bytes changed: it holds once this run is started anew.")
         in_force = wanted
-        await house.worker.call(loop.rebudget, wanted.visits_per_day)
+        await house.worker.call(loop.rebudget, wanted.visits_per_day, wanted.bytes_per_day)
         tell(f"The budget is {wanted} from now on, as the settings have it.")

@@ -9,7 +9,6 @@ from recrawl.app.foresight import Foresight, budgets_of, foreseen, share_of
 from recrawl.app.quantity import seconds, visits_per_day
 from recrawl.errors import BadInputError, ConflictError
 from recrawl.evaluate.ask import named
-from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
 from recrawl.evaluate.own.backtest import Wanted, backtest
 from recrawl.evaluate.own.results import Backtest
 
@@ -49,7 +48,7 @@ def replayed(house: House, policies: str, goal: str = "", days: float = inf, bud
     wanted = Wanted(
         policies=names,
         goal=goal or house.config.schedule.goal,
-        predictor=DEFAULT_PREDICTOR,
+        predictor=house.config.schedule.predictor,
         min_gap_s=gaps.min_gap,
         max_gap_s=gaps.max_gap,
         days=days,

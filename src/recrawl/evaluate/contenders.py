@@ -97,9 +97,12 @@ class Contender:
         return self._bidden(traces, window, n_visits, TOLERANCE)[0]
 
     def guess(self, traces: Traces, window: Window, n_visits: int) -> float:
-        """A price to begin with, in the policy's own unit: a gap, changes expected, or what a visit is worth
-        (the chance of a change, or seconds)."""
-        gap_s = len(traces) * window.length_s / max(n_visits, 1)
+        """A price to begin with: see `guess_at`."""
+        return self.guess_at(len(traces) * window.length_s / max(n_visits, 1))
+
+    def guess_at(self, gap_s: float) -> float:
+        """A price to begin with where gaps are so long on average, in the policy's own unit: a gap, changes
+        expected, or what a visit is worth (the chance of a change, or seconds)."""
         if self.name in ("uniform", "round-robin"):
             return gap_s
         return 1.0 if self.name == "proportional" else 0.2 if self.goal == "capture" else gap_s / 10.0

@@ -70,15 +70,20 @@ def gain_of(document: Mapping[str, Any]) -> Gain:
 def mean_gain(gains: Sequence[Gain]) -> Gain:
     """Over corpora and settings, each counting alike. Those of one corpus are resampled alike where the seed
     is the same; those of two are independent where it is not. One that is not known counts for nothing, and
-    one that cannot be resampled stands as it is."""
+    neither does a draw of one that tells nothing; one that cannot be resampled stands as it is."""
     gains = [one for one in gains if not np.isnan(one.value)]
     if not gains:
         raise BadInputError("There is no gain to take the mean of; compare on one corpus at least.")
-    resampled = [np.where(np.isnan(one.replicates), one.value, one.replicates) for one in gains]
-    sure = any(np.isfinite(one.replicates).any() for one in gains)
+    drawn = np.array([one.replicates for one in gains])
+    told = ~np.isnan(drawn)
+    if told.any():
+        alone = ~told.any(axis=1)
+        drawn[alone] = np.array([one.value for one in gains])[alone, None]
+        told[alone] = True
+    n = told.sum(axis=0)
     return Gain(
         float(np.mean([one.value for one in gains])),
-        np.mean(resampled, axis=0) if sure else gains[0].replicates,
+        np.where(n, np.where(told, drawn, 0.0).sum(axis=0) / np.maximum(n, 1), nan),
         sum(one.n_groups for one in gains),
         min(one.n_draws for one in gains),
     )

@@ -22,6 +22,7 @@ from recrawl.simulate.traces import Traces, Visits
 
 N_DRAWS = 8
 N_COHORTS = 8
+WAIT = 0.01  # of the time watched: what the members of a cohort may wait for each other, together
 Tell = Callable[[float, str], None]
 
 
@@ -110,7 +111,7 @@ def _notes(past: Past, rows: Sequence[Replayed], n_visits: int, wanted: Wanted) 
 class _Replay:
     def __init__(self, past: Past, n_visits: int, wanted: Wanted) -> None:
         self.past, self.n_visits, self.wanted = past, n_visits, wanted
-        turn = entered_together(past.entered_at)
+        turn = entered_together(past.entered_at, past.end_at)
         rng = np.random.default_rng(wanted.seed)
         self.cohorts = [
             _Cohort(past.pick(rows), rng.random((wanted.n_draws, len(rows))))
@@ -118,7 +119,8 @@ class _Replay:
             if len(rows)
         ]
         whole_s = float((past.end_at - past.entered_at).sum())
-        self.first_gap_s = min(FIRST_GAP_S, whole_s / max(n_visits, 1))
+        self.gap_s = whole_s / max(n_visits, 1)  # on average
+        self.first_gap_s = min(FIRST_GAP_S, self.gap_s)
 
     def own(self) -> Replayed:
         """What really happened: its visits are known, only the changes' times are not. That all known changes
@@ -147,8 +149,7 @@ class _Replay:
 
     def _price(self, one: Contender, share: list[float | Floats]) -> float:
         """That gives the number of visits; found once, on one draw."""
-        window = self._window(self.cohorts[0], 0)
-        guess = one.guess(self.cohorts[0].past.traces(0.5), window, max(1, self.n_visits))
+        guess = one.guess_at(self.gap_s)
         return bid(lambda price: self._run(one, 0, share, price), self.n_visits, guess, TOLERANCE)[0]
 
     def _run(self, one: Contender, draw: int, share: list[float | Floats], price: float | None) -> _Run:
@@ -232,11 +233,21 @@ class _Replay:
         return found
 
 
-def entered_together(entered_at: Floats) -> Ints:
-    """The cohort of each, from 0. They are as narrow as so many can be: who replays takes the time between
-    the first that entered and another for time without a change."""
+def entered_together(entered_at: Floats, end_at: float) -> Ints:
+    """The cohort of each, from 0. Who replays takes the time between the first that entered and another for
+    time without a change, so members wait less than a day, or little beside the time that they are watched.
+    There are as few cohorts as that allows: none learns from another."""
     after_days = (entered_at - entered_at.min()) / DAY_S
-    return classes(after_days, N_COHORTS).of(after_days)
+    little_s = WAIT * float((end_at - entered_at).sum())
+    turn: Ints = np.zeros(len(entered_at), dtype=np.int64)
+    for n in range(1, N_COHORTS + 1):
+        turn = classes(after_days, n).of(after_days)
+        first_at = np.full(n, inf)
+        np.minimum.at(first_at, turn, entered_at)
+        wait_s = entered_at - first_at[turn]
+        if wait_s.max() <= DAY_S or wait_s.sum() <= little_s:
+            break
+    return turn
 
 
 def since_entered(visits: Visits, past: Past) -> Visits:

@@ -30,7 +30,8 @@ class InForce(BaseModel):
     budget: str = Field(description="What the settings say.")
     visits_per_day: float | None = Field(description="None: no limit of that kind.")
     bytes_per_day: float | None
-    run_visits_per_day: float | None = Field(description="What the last run kept to.")
+    run_visits_per_day: float | None = Field(description="What the last run keeps to, or kept to.")
+    run_bytes_per_day: float | None
 
 
 def _in_force(house: House) -> InForce:
@@ -40,6 +41,7 @@ def _in_force(house: House) -> InForce:
         visits_per_day=limits.visits_per_day,
         bytes_per_day=limits.bytes_per_day,
         run_visits_per_day=None if terms is None else terms.per_day,
+        run_bytes_per_day=None if terms is None else terms.bytes_per_day,
     )
 
 
