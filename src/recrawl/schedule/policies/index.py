@@ -24,6 +24,9 @@ SOONEST = 0.25
 # Weights beyond this, or below one over it, count as these: what is worth more than a float can hold has no
 # price. Nobody can say such a weight now, but stores and histories may have some.
 EXTREME = 1e100
+# The least that a visit can be worth, and so the least price that tells one from another. What has no weight is
+# worth less yet: at no price is it visited before its largest gap.
+LEAST = 1e-300
 # Where a change is almost sure by then, nobody need scout: a third is the least chance of none for which some
 # come as much sooner and later as forecasts say, and with less of a chance they do so less.
 OPEN = 3.0
@@ -72,13 +75,14 @@ class Index:
         low, high = np.log(soonest * batch.min_gap_s), np.log(np.maximum(batch.max_gap_s, batch.min_gap_s))
         log_gap = low + share * (high - low)
         log_worth = np.empty_like(log_gap)
+        least = np.where(weight > 0.0, LEAST, LEAST / 2.0)
         for start in range(0, len(batch), N_TOGETHER):
             rows = np.arange(start, min(start + N_TOGETHER, len(batch)))
             part = forecasts.pick(rows)
             worth = weight[rows] * self.goal.worth(part, np.exp(log_gap[:, rows]))
             # The first time a curve reaches a price is the first time its running maximum does: this keeps
             # "never sooner when dearer" true for hazards that rise and fall with the calendar.
-            log_worth[:, rows] = np.log(np.maximum(np.maximum.accumulate(worth, axis=0), 1e-300))
+            log_worth[:, rows] = np.log(np.maximum(np.maximum.accumulate(worth, axis=0), least[rows]))
         return IndexQuote(log_gap, log_worth)
 
 
@@ -97,8 +101,7 @@ class IndexQuote:
         return IndexQuote(self.log_gap[:, rows], self.log_worth[:, rows])
 
     def gaps(self, price: float | Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            wanted = np.log(price)
+        wanted = np.log(np.maximum(price, LEAST))
         n_below = (self.log_worth < wanted).sum(axis=0)
         upper = np.clip(n_below, 1, N_POINTS - 1)
         columns = np.arange(self.log_worth.shape[1])
