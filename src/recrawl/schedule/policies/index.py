@@ -24,8 +24,8 @@ SOONEST = 0.25
 # Weights beyond this, or below one over it, count as these: what is worth more than a float can hold has no
 # price. Nobody can say such a weight now, but stores and histories may have some.
 EXTREME = 1e100
-# The least that a visit can be worth, and so the least price that tells one from another. What has no weight is
-# worth less yet: at no price is it visited before its largest gap.
+# The least that a visit can be worth, and so the least price that tells one from another. What has no weight
+# is worth less yet: at no price is it visited before its largest gap.
 LEAST = 1e-300
 # Where a change is almost sure by then, nobody need scout: a third is the least chance of none for which some
 # come as much sooner and later as forecasts say, and with less of a chance they do so less.
