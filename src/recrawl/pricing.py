@@ -63,7 +63,7 @@ class Asked:
     busy_s: Mapping[int, float] = field(default_factory=dict)  # how long a visit keeps each host
     every_s: float = 3_600.0  # how long this price will hold
     guess: float = 1.0
-    relooking: bool = False  # whether a share of the visits went to what was given up
+    relooks: Relooks | None = None  # those in force: a share of the visits went to what was given up
 
 
 def costed(batch: Batch, n_bytes: Floats | None, mix: float, mean: float) -> Batch:
@@ -92,8 +92,9 @@ def priced(asked: Asked) -> Priced:
         rows = np.flatnonzero(prices > price)
         gap_s[rows] = market.quoted(rows).gaps(prices[rows])
     found, asked_s = None, gap_s
-    if isinstance(asked.policy, Index) and asked.per_day and price < inf:
-        found = relooks(asked.batch, asked.forecasts, gap_s, asked.per_day)
+    if isinstance(asked.policy, Index) and price < inf:
+        full = {host: DAY_S / asked.busy_s[host] if own < inf else 0.0 for host, own in dear.items()}
+        found = relooks(asked.batch, asked.forecasts, gap_s, market.per_day, full)
         if found is not None:
             gap_s = found.applied(asked.batch, asked.forecasts, gap_s)
     return Priced(
@@ -131,11 +132,16 @@ class _Market:
         batch = asked.batch
         self.mean_bytes = 1.0 if asked.n_bytes is None else float(asked.n_bytes.mean())
         self.batch = costed(batch, asked.n_bytes, mix, self.mean_bytes)
+        by_bytes = inf if asked.bytes_per_day is None else asked.bytes_per_day / self.mean_bytes
+        self.per_day = min(inf if asked.per_day is None else asked.per_day, by_bytes)
         whole_s = horizon_s(asked.per_day)
         # what was never looked at will be, about now, and may be due again in time
         since_at = np.where(np.isnan(batch.since_at), asked.now, batch.since_at)
         self.ahead = Ahead(np.where(batch.n_failures == 0, since_at, np.nan), asked.now, whole_s)
-        self.hosts, self.limits = capacities(batch, asked.busy_s, whole_s)
+        pairs = {} if asked.relooks is None else asked.relooks.full
+        kept = {host: 1.0 - SHARE * (pairs.get(host, inf) < inf) for host in asked.busy_s}
+        busy_s = {host: busy_s / kept[host] for host, busy_s in asked.busy_s.items()}
+        self.hosts, self.limits = capacities(batch, busy_s, whole_s)
         first = (np.isnan(batch.since_at) & (batch.n_failures == 0)).astype(np.float64)
         retries = partial(n_retries, batch.n_failures, batch.gap_s, batch.max_gap_s)
         n_other = self.limits.fitted(first) + retries(whole_s)
@@ -155,11 +161,11 @@ class _Market:
 
     def _room(self, for_s: float, n_other: float) -> Room:
         """What accrues meanwhile and what was saved up, less what is taken anyway."""
-        asked, days = self.asked, for_s / DAY_S
-        queued = QUEUE * self.ahead.horizon_s / DAY_S
+        asked, queued = self.asked, QUEUE * self.ahead.horizon_s / DAY_S
+        days = for_s / DAY_S * (1.0 - SHARE * (asked.relooks is not None and asked.relooks.cycle_s < inf))
         n = n_bytes = inf
         if asked.per_day is not None:
-            n = asked.per_day * (days * (1.0 - SHARE * asked.relooking) + queued) + asked.saved[0] - n_other
+            n = asked.per_day * (days + queued) + asked.saved[0] - n_other
         if asked.bytes_per_day is not None:
             n_bytes = asked.bytes_per_day * (days + queued) + asked.saved[1] - n_other * self.mean_bytes
         return Room(max(n, 1e-9), max(n_bytes, 1e-9))

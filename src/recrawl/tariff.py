@@ -78,8 +78,8 @@ class Tariff:
             own = [terms.dear.get(str(host), self.price) for host in batch.group.tolist()]
             prices = np.maximum(self.price, np.array(own))
         asked_s = gap_s = quote.gaps(prices)
-        if terms.relooks is not None:
-            gap_s = Relooks(*terms.relooks).applied(batch, forecasts, gap_s)
+        if (found := _relooks(terms)) is not None:
+            gap_s = found.applied(batch, forecasts, gap_s)
         return self.planned(batch, forecasts, gap_s, prices, now, gap_s < asked_s)
 
     def planned(
@@ -134,11 +134,11 @@ class Tariff:
             busy_s=self._busy_s,
             every_s=self.every_s,
             guess=self.price,
-            relooking=self.terms is not None and self.terms.relooks is not None,
+            relooks=None if self.terms is None else _relooks(self.terms),
         )
 
     def _termed(self, found: Priced, now: float, said: str | None) -> Terms:
-        purse = self._purse
+        purse, pairs = self._purse, found.relooks
         return Terms(
             self._rule,
             purse.per_day,
@@ -149,7 +149,13 @@ class Tariff:
             purse.bytes_per_day,
             mix=found.mix,
             mean_bytes=purse.mean_bytes,
-            relooks=None if found.relooks is None else (found.relooks.soon_s, found.relooks.cycle_s),
+            relooks=None if pairs is None else (pairs.soon_s, pairs.cycle_s),
+            relooks_at={} if pairs is None else {str(host): cycle_s for host, cycle_s in pairs.full.items()},
             dear={str(host): price for host, price in found.dear.items()},
             busy_s={str(host): self._busy_s[host] for host in found.dear},
         )
+
+
+def _relooks(terms: Terms) -> Relooks | None:
+    at = {int(host): cycle_s for host, cycle_s in terms.relooks_at.items()}
+    return None if terms.relooks is None else Relooks(*terms.relooks, at)
