@@ -44,6 +44,7 @@ class Priced:
     mix: float  # how much of a visit's cost is its weight in bytes: 0 none, 1 all
     relooks: Relooks | None
     relooked: Bools | bool  # whose gap is a relook's
+    quote: Quote
     gap_s: Floats
     prices: Floats | float  # of each resource, or of all
 
@@ -104,6 +105,7 @@ def priced(asked: Asked) -> Priced:
         mix=market.mix,
         relooks=found,
         relooked=gap_s < asked_s,
+        quote=market.all.quote,
         gap_s=gap_s,
         prices=prices,
     )

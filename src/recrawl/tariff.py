@@ -8,16 +8,18 @@ from math import inf, nan
 
 import numpy as np
 
-from recrawl.contracts import Forecasts, Policy
+from recrawl.contracts import Divisible, Forecasts, Policy, Quote
 from recrawl.costs import Costs
 from recrawl.finding import Finding, keep_busy
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
 from recrawl.purse import Purse
+from recrawl.schedule.policies.index import even
 from recrawl.schedule.relooks import Relooks
 from recrawl.terms import BACK_S, Terms
 
 ROOM = 2.0  # times shorter or longer: enough to see which way a gap would go
+NEAR = 1.6  # times the smallest gap, or below the largest: as far as scouting and jitter together carry one
 
 
 class Tariff:
@@ -63,7 +65,7 @@ class Tariff:
         found = priced(self._asked(batch, forecasts, now))
         self.price = found.price
         self.terms = self._termed(found, now, said)
-        return self.planned(batch, forecasts, found.gap_s, found.prices, now, found.relooked)
+        return self.planned(batch, forecasts, found.gap_s, found.prices, now, found.relooked, found.quote)
 
     def plans(self, batch: Batch, forecasts: Forecasts, now: float) -> Plans:
         """For some, on the terms of the last pricing."""
@@ -80,7 +82,7 @@ class Tariff:
         asked_s = gap_s = quote.gaps(prices)
         if (found := _relooks(terms)) is not None:
             gap_s = found.applied(batch, forecasts, gap_s)
-        return self.planned(batch, forecasts, gap_s, prices, now, gap_s < asked_s)
+        return self.planned(batch, forecasts, gap_s, prices, now, gap_s < asked_s, quote)
 
     def planned(
         self,
@@ -90,11 +92,19 @@ class Tariff:
         prices: Floats | float,
         now: float,
         relooked: Bools | bool = False,
+        quote: Quote | None = None,
     ) -> Plans:
+        each = np.broadcast_to(np.asarray(prices, dtype=np.float64), len(batch))
         low, high = batch.min_gap_s * (1 + 1e-9), batch.max_gap_s * (1 - 1e-9)
-        bound = np.where(gap_s <= low, -1, np.where(gap_s >= high, 1, 0))
+        quote = self._policy.quote(batch, forecasts) if quote is None else quote
+        wanted_s, plain = gap_s, even(quote)
+        if plain is not quote and isinstance(plain, Divisible):
+            # a bound gap may have been made shorter, and a free one carried to its end: the even one tells
+            near = np.flatnonzero((gap_s <= NEAR * low) | (gap_s >= high / NEAR))
+            wanted_s = gap_s.copy()
+            wanted_s[near] = plain.pick(near).gaps(each[near])
+        bound = np.where(wanted_s <= low, -1, np.where(wanted_s >= high, 1, 0))
         if len(only := np.flatnonzero(high <= low)):
-            each = np.broadcast_to(np.asarray(prices, dtype=np.float64), len(batch))
             bound[only] = self._leaning(batch.pick(only), forecasts.pick(only), each[only])
         return Plans(
             id=batch.id,
@@ -115,7 +125,7 @@ class Tariff:
         if self.costs is not None and terms is not None:
             batch = costed(batch, self.costs.n_bytes(batch.id), terms.mix, terms.mean_bytes)
         free = replace(batch, min_gap_s=gap_s / ROOM, max_gap_s=gap_s * ROOM)
-        wanted_s = self._policy.quote(free, forecasts).gaps(prices)
+        wanted_s = even(self._policy.quote(free, forecasts)).gaps(prices)
         return np.where(wanted_s < gap_s * (1 - 1e-9), -1, np.where(wanted_s > gap_s * (1 + 1e-9), 1, 0))
 
     def _asked(self, batch: Batch, forecasts: Forecasts, now: float) -> Asked:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recrawl.contracts import Clocked, Divisible, Forecasts, Goal, Quote
 from recrawl.model import Batch, Floats, Ints
 from recrawl.schedule.closed import CODES, FRESH, FRESH_HARMONIC, PROMPT, GammaQuote, GammaRates
-from recrawl.schedule.jitter import factors, jittered
+from recrawl.schedule.jitter import JitteredQuote, factors, jittered
 
 # Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
 # the logarithm, and read off along straight lines in log-log. With 32 points half the gaps are right to
@@ -144,3 +144,10 @@ class ClockedQuote:
             own_s = own_s * (1.0 + self.sway * np.minimum(OPEN * self.clock.usual.survival(usual_s), 1.0))
         gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely, self.counting)
         return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))
+
+
+def even(quote: Quote) -> Quote:
+    """Without what makes gaps a little longer or shorter, so that they differ and some scout."""
+    if isinstance(quote, JitteredQuote):
+        return even(quote.of)
+    return replace(quote, sway=np.zeros_like(quote.sway)) if isinstance(quote, ClockedQuote) else quote
