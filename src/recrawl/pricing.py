@@ -27,7 +27,9 @@ from recrawl.schedule.relooks import SHARE, Relooks, relooks
 from recrawl.schedule.retry import n_retries
 
 N_PILOT = 100_000  # of more resources than this, so many are asked until the price is nearly right
+SEED = 19  # of their numbers: drawn, since what is alike may well have every third number
 NEAR = 2e-3  # then, how far the number of visits may be off, as a share
+N_MENDS = 2  # and how often the price is mended with all, at most
 # The price of the time ahead is at most so many times that of the long run: a heap of visits that are all
 # overdue must not make everything else wait for its largest gap. It is worked off late instead.
 DEAREST = 4.0
@@ -223,18 +225,25 @@ class _Market:
         if n and np.isnan(self.ahead.since_at).all() and 0.0 < self.asked.guess < inf:
             return self.asked.guess  # everything fails, and nothing has told that the price should be another
         few = n > N_PILOT
-        side = self.some(np.arange(0, n, n // N_PILOT)) if few else self.all
+        side = self.some(_drawn(n)) if few else self.all
         steady = lowest_price(side.lasting, 1.0, guess=self.asked.guess)
         if self.crowded or near or steady == inf:
             return steady
         price = min(UNDER * lowest_price(side.pressing, 1.0, guess=steady), DEAREST * steady)
         if not few or not 0.0 < price < inf:
             return price
-        off = self.all.pressing(price)
-        if abs(off - 1.0) < NEAR or off <= 0.0:
-            return price
-        fall = log(max(side.pressing(price / 1.05), 1e-9) / max(side.pressing(price * 1.05), 1e-9))
-        return min(float(price * off ** (2.0 * log(1.05) / max(fall, 0.01))), DEAREST * steady)
+        for _ in range(N_MENDS):
+            off = self.all.pressing(price)
+            if abs(off - 1.0) < NEAR or off <= 0.0:
+                break
+            fall = log(max(side.pressing(price / 1.05), 1e-9) / max(side.pressing(price * 1.05), 1e-9))
+            price = min(float(price * off ** (2.0 * log(1.05) / max(fall, 0.01))), DEAREST * steady)
+        return price
+
+
+def _drawn(n: int) -> Ints:
+    """The rows of a pilot, always the same ones."""
+    return np.sort(np.random.default_rng(SEED).choice(n, N_PILOT, replace=False, shuffle=False))
 
 
 def _left(per_day: float | None, retries: float) -> float:
