@@ -150,10 +150,10 @@ def test_the_table_is_read_off_in_order(goal: str, monkeypatch: pytest.MonkeyPat
     n_read = n_back = 0
     interp = np.interp
 
-    def counting(x: np.ndarray, *table: np.ndarray, right: float) -> np.ndarray:
+    def counting(x: np.ndarray, xp: np.ndarray, fp: np.ndarray, *, right: float) -> np.ndarray:
         nonlocal n_read, n_back
         n_read, n_back = n_read + len(x), n_back + int((np.diff(x) < 0.0).sum())
-        return interp(x, *table, right=right)
+        return np.asarray(interp(x, xp, fp, right=right))
 
     monkeypatch.setattr(np, "interp", counting)
     optimum(rate, 600.0, goal=goal, weight=weight, host=host, host_per_day=np.linspace(5.0, 100.0, 10))
