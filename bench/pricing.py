@@ -156,15 +156,27 @@ def claiming(n: int, n_claims: int = 100) -> None:
         store.close()
 
 
-def planning(n: int, n_hosts: int) -> None:
+def planning(n: int, n_hosts: int, *, skewed: bool = False) -> None:
+    """Skewed: a few hosts have most of the resources, and weights differ as much."""
     rng = np.random.default_rng(0)
     rate = np.clip(np.exp(rng.normal(np.log(0.15), 1.5, n)), 0.0005, 7.0) / DAY_S
-    host = rng.integers(0, n_hosts, n)
-    most = rng.lognormal(1.0, 1.0, n_hosts)
+    host, weight = rng.integers(0, n_hosts, n), np.ones(n)
+    most, per_day = rng.lognormal(1.0, 1.0, n_hosts), n / 5.0
+    if skewed:
+        host = np.minimum(10.0 * rng.pareto(0.6, n), n_hosts - 1).astype(int)
+        weight = rng.pareto(1.5, n) + 0.1
+        most, per_day = np.full(n_hosts, max(8.0, n / n_hosts / 15.0)), n / 20.0
     for goal in ("fresh", "fresh-harmonic"):
         begun = time.process_time()
         found = optimum(
-            rate, n / 5.0, goal=goal, min_gap_s=3_600.0, max_gap_s=1e4 * DAY_S, host=host, host_per_day=most
+            rate,
+            per_day,
+            goal=goal,
+            weight=weight,
+            min_gap_s=3_600.0,
+            max_gap_s=1e4 * DAY_S,
+            host=host,
+            host_per_day=most,
         )
         core = time.process_time() - begun
         full = np.bincount(host, DAY_S / found.gap_s, minlength=n_hosts) > 0.999 * most
@@ -185,6 +197,8 @@ def main() -> None:
         claiming(said.stored)
     print("the exact optimum for 1,000,000 known rates on 50,000 hosts with limits")
     planning(1_000_000, 50_000)
+    print("the same where few of 10,000 hosts have most of them")
+    planning(1_000_000, 10_000, skewed=True)
 
 
 if __name__ == "__main__":

@@ -20,13 +20,16 @@ from recrawl.contracts import Divisible, Forecasts, Policy, Quote
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
 from recrawl.schedule.ahead import QUEUE, Ahead, horizon_s
 from recrawl.schedule.budget import lowest_price
-from recrawl.schedule.hosts import NO_LIMITS, HostLimits
+from recrawl.schedule.demand import Room, Side
+from recrawl.schedule.hosts import HostLimits, capacities
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.relooks import SHARE, Relooks, relooks
 from recrawl.schedule.retry import n_retries
 
 N_PILOT = 100_000  # of more resources than this, so many are asked until the price is nearly right
+SEED = 19  # of their numbers: drawn, since what is alike may well have every third number
 NEAR = 2e-3  # then, how far the number of visits may be off, as a share
+N_MENDS = 2  # and how often the price is mended with all, at most
 # The price of the time ahead is at most so many times that of the long run: a heap of visits that are all
 # overdue must not make everything else wait for its largest gap. It is worked off late instead.
 DEAREST = 4.0
@@ -43,6 +46,7 @@ class Priced:
     mix: float  # how much of a visit's cost is its weight in bytes: 0 none, 1 all
     relooks: Relooks | None
     relooked: Bools | bool  # whose gap is a relook's
+    quote: Quote
     gap_s: Floats
     prices: Floats | float  # of each resource, or of all
 
@@ -62,7 +66,7 @@ class Asked:
     busy_s: Mapping[int, float] = field(default_factory=dict)  # how long a visit keeps each host
     every_s: float = 3_600.0  # how long this price will hold
     guess: float = 1.0
-    relooking: bool = False  # whether a share of the visits went to what was given up
+    relooks: Relooks | None = None  # those in force: a share of the visits went to what was given up
 
 
 def costed(batch: Batch, n_bytes: Floats | None, mix: float, mean: float) -> Batch:
@@ -91,8 +95,9 @@ def priced(asked: Asked) -> Priced:
         rows = np.flatnonzero(prices > price)
         gap_s[rows] = market.quoted(rows).gaps(prices[rows])
     found, asked_s = None, gap_s
-    if isinstance(asked.policy, Index) and asked.per_day and price < inf:
-        found = relooks(asked.batch, asked.forecasts, gap_s, asked.per_day)
+    if isinstance(asked.policy, Index) and price < inf:
+        full = {host: DAY_S / asked.busy_s[host] if own < inf else 0.0 for host, own in dear.items()}
+        found = relooks(asked.batch, asked.forecasts, gap_s, market.per_day, full)
         if found is not None:
             gap_s = found.applied(asked.batch, asked.forecasts, gap_s)
     return Priced(
@@ -102,6 +107,7 @@ def priced(asked: Asked) -> Priced:
         mix=market.mix,
         relooks=found,
         relooked=gap_s < asked_s,
+        quote=market.all.quote,
         gap_s=gap_s,
         prices=prices,
     )
@@ -122,56 +128,6 @@ def _mixed(asked: Asked, by_visits: _Market) -> _Market:
     return _Market(asked, mix=high)
 
 
-@dataclass(frozen=True, slots=True)
-class _Room:
-    """The most that visits may take; infinite where there is no limit."""
-
-    n: float
-    n_bytes: float
-
-    def taken(self, n: Floats, n_bytes: Floats | None, limits: HostLimits) -> float:
-        """Of the tighter limit, how much these visits take as far as their hosts can serve them."""
-        if n_bytes is None:
-            return limits.fitted(n) / self.n
-        n = limits.cut(n)
-        return max(float(n.sum()) / self.n, float(n @ n_bytes) / self.n_bytes)
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """What is asked for at any price: by all, or by one in `times`."""
-
-    quote: Quote
-    ahead: Ahead
-    soon: Ahead  # until the price is found anew
-    limits: HostLimits  # for the time ahead
-    n_bytes: Floats | None
-    rooms: tuple[_Room, _Room, _Room]  # of a day, of the time ahead, and until the price is found anew
-    times: float = 1.0
-    newest: dict[float, Floats] = field(default_factory=dict)  # the gaps of the price that was asked for last
-
-    def gaps(self, price: float) -> Floats:
-        if price not in self.newest:
-            self.newest.clear()
-            self.newest[price] = self.quote.gaps(price)
-        return self.newest[price]
-
-    def lasting(self, price: float) -> float:
-        """Of the budget, what is taken in the long run."""
-        limits = self.limits.within(DAY_S / self.ahead.horizon_s)
-        n = np.where(np.isnan(self.ahead.since_at), 0.0, DAY_S / self.gaps(price))  # retries have no price
-        return self.times * self.rooms[0].taken(n, self.n_bytes, limits)
-
-    def pressing(self, price: float) -> float:
-        """Of what there is, the part taken in the time ahead; or soon, where that is less. What is due by the
-        end of the day alone could be put off for ever, an hour at a time."""
-        gap_s = self.gaps(price)
-        ahead = self.rooms[1].taken(self.ahead.counted(gap_s), self.n_bytes, self.limits)
-        # a host may have one visit more in its line, so that it is never idle
-        limits = self.limits.within(self.soon.horizon_s / self.ahead.horizon_s, 1.0 / self.times)
-        return self.times * min(ahead, self.rooms[2].taken(self.soon.counted(gap_s), self.n_bytes, limits))
-
-
 class _Market:
     """Demand and room, with the costs of one mixture."""
 
@@ -180,11 +136,16 @@ class _Market:
         batch = asked.batch
         self.mean_bytes = 1.0 if asked.n_bytes is None else float(asked.n_bytes.mean())
         self.batch = costed(batch, asked.n_bytes, mix, self.mean_bytes)
+        by_bytes = inf if asked.bytes_per_day is None else asked.bytes_per_day / self.mean_bytes
+        self.per_day = min(inf if asked.per_day is None else asked.per_day, by_bytes)
         whole_s = horizon_s(asked.per_day)
         # what was never looked at will be, about now, and may be due again in time
         since_at = np.where(np.isnan(batch.since_at), asked.now, batch.since_at)
         self.ahead = Ahead(np.where(batch.n_failures == 0, since_at, np.nan), asked.now, whole_s)
-        self.hosts, self.limits = _capacities(batch, asked.busy_s, whole_s)
+        pairs = {} if asked.relooks is None else asked.relooks.full
+        kept = {host: 1.0 - SHARE * (pairs.get(host, inf) < inf) for host in asked.busy_s}
+        busy_s = {host: busy_s / kept[host] for host, busy_s in asked.busy_s.items()}
+        self.hosts, self.limits = capacities(batch, busy_s, whole_s)
         first = (np.isnan(batch.since_at) & (batch.n_failures == 0)).astype(np.float64)
         retries = partial(n_retries, batch.n_failures, batch.gap_s, batch.max_gap_s)
         n_other = self.limits.fitted(first) + retries(whole_s)
@@ -193,7 +154,7 @@ class _Market:
         at_once = self.limits.within(soon_s / whole_s).fitted(first)
         self.retries_per_day = daily = retries(DAY_S)
         self.rooms = (
-            _Room(_left(asked.per_day, daily), _left(asked.bytes_per_day, daily * self.mean_bytes)),
+            Room(_left(asked.per_day, daily), _left(asked.bytes_per_day, daily * self.mean_bytes)),
             self._room(whole_s, n_other),
             self._room(soon_s, at_once),
         )
@@ -202,27 +163,27 @@ class _Market:
         ahead = self.rooms[1]
         self.crowded = n_other > ahead.n or n_other * self.mean_bytes > ahead.n_bytes
 
-    def _room(self, for_s: float, n_other: float) -> _Room:
+    def _room(self, for_s: float, n_other: float) -> Room:
         """What accrues meanwhile and what was saved up, less what is taken anyway."""
-        asked, days = self.asked, for_s / DAY_S
-        queued = QUEUE * self.ahead.horizon_s / DAY_S
+        asked, queued = self.asked, QUEUE * self.ahead.horizon_s / DAY_S
+        days = for_s / DAY_S * (1.0 - SHARE * (asked.relooks is not None and asked.relooks.cycle_s < inf))
         n = n_bytes = inf
         if asked.per_day is not None:
-            n = asked.per_day * (days * (1.0 - SHARE * asked.relooking) + queued) + asked.saved[0] - n_other
+            n = asked.per_day * (days + queued) + asked.saved[0] - n_other
         if asked.bytes_per_day is not None:
             n_bytes = asked.bytes_per_day * (days + queued) + asked.saved[1] - n_other * self.mean_bytes
-        return _Room(max(n, 1e-9), max(n_bytes, 1e-9))
+        return Room(max(n, 1e-9), max(n_bytes, 1e-9))
 
     @cached_property
-    def all(self) -> _Side:
+    def all(self) -> Side:
         quote = self.asked.policy.quote(self.batch, self.asked.forecasts)
-        return _Side(quote, self.ahead, self.soon, self.limits, self.asked.n_bytes, self.rooms)
+        return Side(quote, self.ahead, self.soon, self.limits, self.asked.n_bytes, self.rooms)
 
-    def some(self, rows: Ints) -> _Side:
+    def some(self, rows: Ints) -> Side:
         limits, n_bytes, times = self.limits, self.asked.n_bytes, len(self.batch) / len(rows)
         if len(limits.most):
             limits = HostLimits(limits.place[rows], limits.most / times)
-        return _Side(
+        return Side(
             self.quoted_anew(rows),
             self.ahead.pick(rows),
             self.soon.pick(rows),
@@ -264,35 +225,27 @@ class _Market:
         if n and np.isnan(self.ahead.since_at).all() and 0.0 < self.asked.guess < inf:
             return self.asked.guess  # everything fails, and nothing has told that the price should be another
         few = n > N_PILOT
-        side = self.some(np.arange(0, n, n // N_PILOT)) if few else self.all
+        side = self.some(_drawn(n)) if few else self.all
         steady = lowest_price(side.lasting, 1.0, guess=self.asked.guess)
         if self.crowded or near or steady == inf:
             return steady
         price = min(UNDER * lowest_price(side.pressing, 1.0, guess=steady), DEAREST * steady)
         if not few or not 0.0 < price < inf:
             return price
-        off = self.all.pressing(price)
-        if abs(off - 1.0) < NEAR or off <= 0.0:
-            return price
-        fall = log(max(side.pressing(price / 1.05), 1e-9) / max(side.pressing(price * 1.05), 1e-9))
-        return min(float(price * off ** (2.0 * log(1.05) / max(fall, 0.01))), DEAREST * steady)
+        for _ in range(N_MENDS):
+            off = self.all.pressing(price)
+            if abs(off - 1.0) < NEAR or off <= 0.0:
+                break
+            fall = log(max(side.pressing(price / 1.05), 1e-9) / max(side.pressing(price * 1.05), 1e-9))
+            price = min(float(price * off ** (2.0 * log(1.05) / max(fall, 0.01))), DEAREST * steady)
+        return price
+
+
+def _drawn(n: int) -> Ints:
+    """The rows of a pilot, always the same ones."""
+    return np.sort(np.random.default_rng(SEED).choice(n, N_PILOT, replace=False, shuffle=False))
 
 
 def _left(per_day: float | None, retries: float) -> float:
     """Of a day's budget, beside retries; where those want more than half of it they wait in line."""
     return max(per_day - retries, per_day / 2.0) if per_day else inf
-
-
-def _capacities(batch: Batch, busy_s: Mapping[int, float], horizon_s: float) -> tuple[Ints, HostLimits]:
-    """The numbers of the hosts that might be full, and what each can serve in the time ahead."""
-    if not busy_s:
-        return np.empty(0, dtype=np.int64), NO_LIMITS
-    known = np.fromiter(busy_s, dtype=np.int64, count=len(busy_s))
-    most = horizon_s / np.maximum(np.fromiter(busy_s.values(), dtype=np.float64, count=len(known)), 1e-3)
-    possible = np.bincount(batch.group, horizon_s / batch.min_gap_s, minlength=int(known.max()) + 1)
-    hosts, most = known[possible[known] > most], most[possible[known] > most]
-    if not len(hosts):
-        return hosts, NO_LIMITS
-    places = np.full(len(possible), -1, dtype=np.int64)
-    places[hosts] = np.arange(len(hosts))
-    return hosts, HostLimits(places[batch.group], most)

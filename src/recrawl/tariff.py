@@ -8,16 +8,18 @@ from math import inf, nan
 
 import numpy as np
 
-from recrawl.contracts import Forecasts, Policy
+from recrawl.contracts import Divisible, Forecasts, Policy, Quote
 from recrawl.costs import UNKNOWN, Costs
 from recrawl.finding import Finding, keep_busy
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
 from recrawl.purse import Purse
+from recrawl.schedule.policies.index import even
 from recrawl.schedule.relooks import Relooks
 from recrawl.terms import BACK_S, Terms
 
 ROOM = 2.0  # times shorter or longer: enough to see which way a gap would go
+NEAR = 1.6  # times the smallest gap, or below the largest: as far as scouting and jitter together carry one
 
 
 class Tariff:
@@ -80,7 +82,7 @@ class Tariff:
         found = priced(self._asked(batch, forecasts, now))
         self.price = found.price
         self.terms = self._termed(found, now, said)
-        return self.planned(batch, forecasts, found.gap_s, found.prices, now, found.relooked)
+        return self.planned(batch, forecasts, found.gap_s, found.prices, now, found.relooked, found.quote)
 
     def plans(self, batch: Batch, forecasts: Forecasts, now: float) -> Plans:
         """For some, on the terms of the last pricing."""
@@ -95,9 +97,9 @@ class Tariff:
             own = [terms.dear.get(str(host), self.price) for host in batch.group.tolist()]
             prices = np.maximum(self.price, np.array(own))
         asked_s = gap_s = quote.gaps(prices)
-        if terms.relooks is not None:
-            gap_s = Relooks(*terms.relooks).applied(batch, forecasts, gap_s)
-        return self.planned(batch, forecasts, gap_s, prices, now, gap_s < asked_s)
+        if (found := _relooks(terms)) is not None:
+            gap_s = found.applied(batch, forecasts, gap_s)
+        return self.planned(batch, forecasts, gap_s, prices, now, gap_s < asked_s, quote)
 
     def planned(
         self,
@@ -107,11 +109,19 @@ class Tariff:
         prices: Floats | float,
         now: float,
         relooked: Bools | bool = False,
+        quote: Quote | None = None,
     ) -> Plans:
+        each = np.broadcast_to(np.asarray(prices, dtype=np.float64), len(batch))
         low, high = batch.min_gap_s * (1 + 1e-9), batch.max_gap_s * (1 - 1e-9)
-        bound = np.where(gap_s <= low, -1, np.where(gap_s >= high, 1, 0))
+        quote = self._policy.quote(batch, forecasts) if quote is None else quote
+        wanted_s, plain = gap_s, even(quote)
+        if plain is not quote and isinstance(plain, Divisible):
+            # a bound gap may have been made shorter, and a free one carried to its end: the even one tells
+            near = np.flatnonzero((gap_s <= NEAR * low) | (gap_s >= high / NEAR))
+            wanted_s = gap_s.copy()
+            wanted_s[near] = plain.pick(near).gaps(each[near])
+        bound = np.where(wanted_s <= low, -1, np.where(wanted_s >= high, 1, 0))
         if len(only := np.flatnonzero(high <= low)):
-            each = np.broadcast_to(np.asarray(prices, dtype=np.float64), len(batch))
             bound[only] = self._leaning(batch.pick(only), forecasts.pick(only), each[only])
         return Plans(
             id=batch.id,
@@ -132,7 +142,7 @@ class Tariff:
         if self.costs is not None and terms is not None:
             batch = costed(batch, self.costs.n_bytes(batch.id), terms.mix, terms.mean_bytes)
         free = replace(batch, min_gap_s=gap_s / ROOM, max_gap_s=gap_s * ROOM)
-        wanted_s = self._policy.quote(free, forecasts).gaps(prices)
+        wanted_s = even(self._policy.quote(free, forecasts)).gaps(prices)
         return np.where(wanted_s < gap_s * (1 - 1e-9), -1, np.where(wanted_s > gap_s * (1 + 1e-9), 1, 0))
 
     def _asked(self, batch: Batch, forecasts: Forecasts, now: float) -> Asked:
@@ -151,11 +161,11 @@ class Tariff:
             busy_s=self._busy_s,
             every_s=self.every_s,
             guess=self.price,
-            relooking=self.terms is not None and self.terms.relooks is not None,
+            relooks=None if self.terms is None else _relooks(self.terms),
         )
 
     def _termed(self, found: Priced, now: float, said: str | None) -> Terms:
-        purse = self._purse
+        purse, pairs = self._purse, found.relooks
         return Terms(
             self._rule,
             purse.per_day,
@@ -166,7 +176,13 @@ class Tariff:
             purse.bytes_per_day,
             mix=found.mix,
             mean_bytes=purse.mean_bytes,
-            relooks=None if found.relooks is None else (found.relooks.soon_s, found.relooks.cycle_s),
+            relooks=None if pairs is None else (pairs.soon_s, pairs.cycle_s),
+            relooks_at={} if pairs is None else {str(host): cycle_s for host, cycle_s in pairs.full.items()},
             dear={str(host): price for host, price in found.dear.items()},
             busy_s={str(host): self._busy_s[host] for host in found.dear},
         )
+
+
+def _relooks(terms: Terms) -> Relooks | None:
+    at = {int(host): cycle_s for host, cycle_s in terms.relooks_at.items()}
+    return None if terms.relooks is None else Relooks(*terms.relooks, at)

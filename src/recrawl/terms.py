@@ -29,6 +29,7 @@ class Terms:
     mix: float = 0.0  # how much of a visit's cost is its weight in bytes
     mean_bytes: float = 1.0  # of a visit
     relooks: tuple[float, float] | None = None  # at what was given up: seconds to the second, and to the next
+    relooks_at: dict[str, float] = field(default_factory=dict)  # to the next, at full hosts, by their numbers
     dear: dict[str, float] = field(default_factory=dict)  # the prices of full hosts, by their numbers
     busy_s: dict[str, float] = field(default_factory=dict)  # how long a visit keeps those hosts
 

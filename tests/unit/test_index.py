@@ -202,6 +202,17 @@ def test_a_heavier_resource_is_visited_sooner() -> None:
     assert gaps[1] < gaps[0]
 
 
+@pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)
+@pytest.mark.parametrize("laid_out", [False, True])
+def test_what_has_no_weight_gets_its_largest_gap_at_any_price(goal: Goal, laid_out: bool) -> None:
+    batch = replace(sample_batch(4), weight=np.array([0.0, 1.0, 0.0, 1.0]))
+    known = known_rates(np.full(4, 0.5))
+    quote = Index(goal).quote(batch, Laid(known) if laid_out else known)
+    for price in (0.0, 1e-310, 1e-6, 1e3, np.inf):
+        assert quote.gaps(price)[::2] == pytest.approx(batch.max_gap_s[::2])
+    assert quote.gaps(0.0)[1::2] == pytest.approx(batch.min_gap_s[1::2])
+
+
 @pytest.mark.parametrize("predictor", [GammaFilter(), Rhythm()])
 @pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)
 @pytest.mark.parametrize("weights", [[1e308], [5e-324], [1e308, 5e-324, 1.0], [1e308, 1e300, 0.0]])

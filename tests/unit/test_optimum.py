@@ -120,7 +120,45 @@ def test_hosts_with_room_to_spare_change_nothing() -> None:
     rate, weight = town(200)
     free = optimum(rate, 50.0, weight=weight)
     held = optimum(rate, 50.0, weight=weight, host=np.arange(200) % 7, host_per_day=np.full(7, 1e6))
-    assert np.array_equal(free.gap_s, held.gap_s)
+    assert free.gap_s == pytest.approx(held.gap_s, rel=1e-9)  # visits are added up in another order
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_what_has_no_weight_takes_nothing_and_counts_for_nothing(goal: str) -> None:
+    rate, weight = town(20)
+    weight[3] = weight[7] = 0.0
+    counts = weight > 0.0
+    found = optimum(rate, 5.0, goal=goal, weight=weight)
+    same = optimum(rate[counts], 5.0, goal=goal, weight=weight[counts])
+    assert np.isinf(found.gap_s[[3, 7]]).all()
+    assert found.gap_s[counts] == pytest.approx(same.gap_s, rel=1e-4)
+    for what in ("freshness", "harmonic", "recall", "wait_s"):
+        assert getattr(found, what) == pytest.approx(getattr(same, what), rel=1e-4)
+
+
+def test_where_nothing_has_weight_there_is_no_average() -> None:
+    found = optimum(np.full(3, 1.0 / DAY_S), 2.0, weight=np.zeros(3))
+    assert np.isinf(found.gap_s).all()
+    assert np.isnan([found.freshness, found.harmonic, found.recall, found.wait_s]).all()
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_the_table_is_read_off_in_order(goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anywhere in it takes several times as long as beside the place before: counted, not timed."""
+    rate, weight = town(3_000)
+    host = np.random.default_rng(2).integers(0, 10, 3_000)
+    n_read = n_back = 0
+    interp = np.interp
+
+    def counting(x: np.ndarray, xp: np.ndarray, fp: np.ndarray, *, right: float) -> np.ndarray:
+        nonlocal n_read, n_back
+        n_read, n_back = n_read + len(x), n_back + int((np.diff(x) < 0.0).sum())
+        return np.asarray(interp(x, xp, fp, right=right))
+
+    monkeypatch.setattr(np, "interp", counting)
+    optimum(rate, 600.0, goal=goal, weight=weight, host=host, host_per_day=np.linspace(5.0, 100.0, 10))
+    assert n_read > 10_000
+    assert n_back < n_read / 100
 
 
 def test_the_mean_harmonic_number_of_a_poisson_count() -> None:

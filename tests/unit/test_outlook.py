@@ -78,6 +78,23 @@ def test_a_host_makes_no_more_visits_than_its_delay_allows(busy_s: float) -> Non
     assert per_day.sum() == pytest.approx(600.0, rel=0.03)  # looks in pairs that it has no room for are lost
 
 
+def test_what_was_given_up_takes_a_share_of_a_full_host_and_of_a_budget_in_bytes() -> None:
+    n = 200
+    batch = replace(batch_of(n, per_host=100), max_gap_s=np.full(n, 180 * DAY_S))
+    lost = np.arange(n) % 100 < 60
+    known = GammaForecasts(np.full(n, 50.0), 50.0 * DAY_S / np.where(lost, 20.0, 0.05))
+    full = Offers(batch, known, Index(Fresh()), served(batch, {1: 6 * HOUR_S}, 1.0))
+    _, gaps = full.at(60.0)
+    assert np.array_equal(gaps.given_up, lost)
+    per_day = np.bincount(batch.group[lost], DAY_S / gaps.mean_s[lost])
+    assert 60 / 180 < per_day[1] < 60 / 180 + 0.02 * 4.0  # it serves four a day
+    assert per_day[2] == pytest.approx(0.02 * 56.0, rel=0.02)
+    by_visits = Offers(batch, known, Index(Fresh())).at(60.0)[1]
+    weighed = Offers(batch, known, Index(Fresh()), n_bytes=np.full(n, 5e4))
+    by_bytes = weighed.at(np.inf, bytes_per_day=60.0 * 5e4)[1]
+    assert by_bytes.mean_s == pytest.approx(by_visits.mean_s, rel=1e-3)
+
+
 def test_the_budget_that_is_needed_gives_the_share_that_was_asked_for() -> None:
     found = Budgets(Offers(batch_of(60), believed(60), Index(Prompt())), within_s=6 * HOUR_S)
     needed = found.needed(0.9)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from recrawl.checks.predictor import sample_batch
 from recrawl.finding import Finding
-from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.loop import Loop
-from recrawl.model import DAY_S, Changed, Floats, Ints, Lease, NewResource, Outcome, Seen, Settings, Visit
+from recrawl.model import DAY_S, Changed, Floats, Ints, Lease, NewResource, Outcome, Settings, Visit
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
-from recrawl.schedule.relooks import Relooks, relooks
 from recrawl.simulate.worlds import TraceWorld
 
 START_AT = 1.7e9
@@ -255,77 +251,6 @@ def test_of_two_limits_the_one_that_binds_sets_the_price() -> None:
     bytes_bind = Run(loop_of(PER_DAY, bytes_per_day=30_000.0), world)
     bytes_bind.until(12, n_bytes=lambda _: 1_000)
     assert bytes_bind.per_day()[2:12].mean() == pytest.approx(30.0, rel=0.05)
-
-
-def looks_at_what_slowed_down(relooks: Relooks | None) -> Floats:
-    """Days of the visits to what changed ten times a day for two months, as close looks had shown before, and
-    then twice a year."""
-    rng = np.random.default_rng(4)
-    events = np.sort(np.concatenate([rng.uniform(0, 60, 600), rng.uniform(60, 1_000, 5)]))
-    predictor, policy = GammaFilter(), Index(Fresh())
-    batch = replace(
-        sample_batch(1), weight=np.ones(1), min_gap_s=np.array([3_600.0]), max_gap_s=np.array([180 * DAY_S])
-    )
-    close = np.asarray(START_AT + DAY_S * np.arange(-80, 1) / 10.0, dtype=np.float64)
-    predictor.learn(
-        Seen(
-            id=np.repeat(batch.id, 80),
-            since_at=close[:-1],
-            at=close[1:],
-            changed=(rng.random(80) < 0.63).astype(np.int8),
-            event_at=np.full(80, np.nan),
-        )
-    )
-    days: list[float] = []
-    at, bits = 0.0, 1
-    while at < 1_000.0:
-        batch = replace(
-            batch,
-            n_informative=np.array([len(days) + 1]),
-            bits=np.array([bits], dtype=np.uint64),
-        )
-        forecasts = predictor.forecast(batch, 0.0)
-        gap_s = policy.quote(batch, forecasts).gaps(0.7 * DAY_S)
-        if relooks is not None:
-            gap_s = relooks.applied(batch, forecasts, gap_s)
-        since, at = at, at + float(gap_s[0]) / DAY_S
-        bits = int(((events > since) & (events <= at)).any())
-        moments = (START_AT + np.array([since, at]) * DAY_S)[:, None]
-        predictor.learn(
-            Seen(
-                id=batch.id,
-                since_at=moments[0],
-                at=moments[1],
-                changed=np.array([bits], dtype=np.int8),
-                event_at=np.full(1, np.nan),
-            )
-        )
-        days.append(at)
-    return np.array(days)
-
-
-def test_what_was_too_fast_is_found_out_when_it_slows_down() -> None:
-    given_up = looks_at_what_slowed_down(None)
-    looked_after = looks_at_what_slowed_down(Relooks(soon_s=4 * DAY_S, cycle_s=40 * DAY_S))
-    # whatever it does now, a look after half a year finds a change; and so it goes on
-    assert np.diff(given_up[:5]) == pytest.approx(180.0)
-    assert ((looked_after > 5) & (looked_after < 60)).sum() <= 3
-    # the pair after the change finds out, and from then on the price decides
-    assert ((looked_after > 60) & (looked_after < 120)).sum() > 5
-    assert np.diff(looked_after[looked_after > 400]).min() > 5.0
-
-
-def test_relooks_take_a_share_of_the_budget_and_no_more() -> None:
-    n = 100
-    batch = replace(sample_batch(n), max_gap_s=np.full(n, 180 * DAY_S), min_gap_s=np.full(n, 3_600.0))
-    a = np.full(n, 50.0)
-    forecasts = GammaForecasts(a, a * DAY_S / np.where(np.arange(n) < 40, 20.0, 0.05))
-    gap_s = np.where(np.arange(n) < 40, 180 * DAY_S, 5 * DAY_S)
-    found = relooks(batch, forecasts, gap_s, per_day=100.0)
-    assert found is not None
-    assert found.soon_s == 5 * DAY_S
-    assert 40 * 2 / (found.soon_s + found.cycle_s) * DAY_S == pytest.approx(0.02 * 100.0)
-    assert relooks(batch, forecasts, np.full(n, 5 * DAY_S), per_day=100.0) is None
 
 
 def test_a_price_and_what_visits_weigh_survive_a_restart() -> None:

@@ -7,17 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from recrawl import pricing
 from recrawl.checks import policy as policy_checks
 from recrawl.checks.policy import sample_forecasts
 from recrawl.checks.predictor import sample_batch
 from recrawl.contracts import Divisible, Forecasts, Quote
+from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.predictors.either import Either
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.live.turns import N_REST, Continuous, Repriced
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, HOUR_S, Batch, Bools, Floats, NewResource
-from recrawl.pricing import Asked, priced
+from recrawl.pricing import N_PILOT, NEAR, Asked, _Market, priced
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.hosts import host_prices
@@ -99,6 +101,44 @@ def test_prices_of_hosts_are_found_in_few_turns_where_demand_falls_in_jumps() ->
     found = host_prices(asked, np.full(40, 5.0))
     assert found == pytest.approx(cliff, rel=2e-4)
     assert n_turns <= 26
+
+
+@pytest.mark.parametrize("every", [2, 3, 7])
+def test_a_price_is_that_of_all_also_where_what_is_alike_has_every_nth_number(every: int) -> None:
+    n = every * N_PILOT
+    fast = np.arange(n) % every == 0
+    batch = replace(
+        sample_batch(n),
+        weight=np.ones(n),
+        since_at=NOW - np.random.default_rng(1).uniform(0.0, 5 * DAY_S, n),
+        min_gap_s=np.full(n, HOUR_S),
+        max_gap_s=np.full(n, 90 * DAY_S),
+    )
+    forecasts = GammaForecasts(np.full(n, 5.0), 5.0 * DAY_S / np.where(fast, 5.0, 0.05))
+    asked = Asked(policy=Index(Fresh()), batch=batch, forecasts=forecasts, now=NOW, per_day=n / 5.0)
+    market = _Market(asked, mix=0.0)
+    assert market.all.pressing(market.cleared()) == pytest.approx(1.0, abs=NEAR)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_price_that_a_small_pilot_missed_is_mended_with_all(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pricing, "N_PILOT", 1_000)
+    monkeypatch.setattr(pricing, "SEED", seed)
+    n, rng = 30_000, np.random.default_rng(2)
+    batch = replace(
+        sample_batch(n),
+        weight=rng.lognormal(0.0, 1.0, n),
+        since_at=NOW - rng.uniform(0.0, 5 * DAY_S, n),
+        min_gap_s=np.full(n, HOUR_S),
+        max_gap_s=np.full(n, 90 * DAY_S),
+    )
+    per_day = np.clip(rng.lognormal(np.log(0.1), 1.5, n), 1e-4, 20.0)
+    forecasts = GammaForecasts(np.full(n, 5.0), 5.0 * DAY_S / per_day)
+    asked = Asked(policy=Index(Fresh()), batch=batch, forecasts=forecasts, now=NOW, per_day=n / 5.0)
+    market = _Market(asked, mix=0.0)
+    assert market.all.pressing(market.cleared()) == pytest.approx(1.0, abs=6e-3)
 
 
 class Ticking:

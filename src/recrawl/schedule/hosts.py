@@ -8,13 +8,13 @@ its capacity, and then the prices of those that are full, all of them side by si
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recrawl.contracts import Quote
-from recrawl.model import Bools, Floats, Ints
+from recrawl.model import Batch, Bools, Floats, Ints
 from recrawl.schedule.budget import STRIDE, TOLERANCE
 
 N_TRIES = 80
@@ -143,3 +143,18 @@ def host_prices(asked: Callable[[Floats, Bools], Floats], most: Floats, *, guess
         settled = (within & ((x1 - x0 <= CLOSE) | (left <= CLOSE))) | (np.abs(x) > FARTHEST)
         open_ = open_ & ~settled
     return np.asarray(np.exp(x1))
+
+
+def capacities(batch: Batch, busy_s: Mapping[int, float], horizon_s: float) -> tuple[Ints, HostLimits]:
+    """The numbers of the hosts that might be full, and what each can serve in the time ahead."""
+    if not busy_s:
+        return np.empty(0, dtype=np.int64), NO_LIMITS
+    known = np.fromiter(busy_s, dtype=np.int64, count=len(busy_s))
+    most = horizon_s / np.maximum(np.fromiter(busy_s.values(), dtype=np.float64, count=len(known)), 1e-3)
+    possible = np.bincount(batch.group, horizon_s / batch.min_gap_s, minlength=int(known.max()) + 1)
+    hosts, most = known[possible[known] > most], most[possible[known] > most]
+    if not len(hosts):
+        return hosts, NO_LIMITS
+    places = np.full(len(possible), -1, dtype=np.int64)
+    places[hosts] = np.arange(len(hosts))
+    return hosts, HostLimits(places[batch.group], most)

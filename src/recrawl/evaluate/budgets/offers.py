@@ -75,14 +75,16 @@ class Offers:
         gap_s = self.gaps(price)
         lost = given_up(self.batch, self.forecasts, gap_s)
         long_s = gap_s
-        paired = isinstance(self.policy, Index) and 0.0 < price < inf and per_day < inf
+        n_per_day = min(per_day, inf if self.n_bytes is None else bytes_per_day / float(self.n_bytes.mean()))
+        paired = isinstance(self.policy, Index) and 0.0 < price < inf and n_per_day < inf
         if paired and lost.any() and not lost.all():
             # a share of the visits goes to those that were given up, in pairs, evenly over all of them
-            price = self.price_for((1.0 - SHARE) * per_day, price, bytes_per_day)
-            each_s = self.times * float(lost.sum()) / (SHARE * per_day) * DAY_S
+            both_s = self._pairs_s(lost, gap_s, n_per_day)
+            price = self.price_for((1.0 - SHARE) * per_day, price, (1.0 - SHARE) * bytes_per_day)
             long_s = self.gaps(price)
-            gap_s = np.where(lost, np.minimum(long_s, each_s), long_s)
-            long_s = np.where(lost, np.minimum(long_s, 2.0 * each_s), long_s)
+            one_s = np.minimum(long_s, both_s)  # where pairs are rarer than that, some looks are alone
+            gap_s = np.where(lost, 1.0 / (1.0 / both_s + 1.0 / one_s), long_s)
+            long_s = np.where(lost, one_s, long_s)
             late = gap_s * self.limits.cut(DAY_S / gap_s) / DAY_S  # a host that is full is full for pairs too
             gap_s, long_s = gap_s / late, long_s / late
         n = DAY_S / gap_s
@@ -92,6 +94,17 @@ class Offers:
         if share < 0.98:  # the largest gaps alone ask for more than there is: all visits are late
             gap_s, long_s = gap_s / share, long_s / share
         return price, Gaps(np.asarray(gap_s), np.asarray(long_s), lost)
+
+    def _pairs_s(self, lost: Bools, gap_s: Floats, per_day: float) -> Floats:
+        """From one pair of looks to the next: full hosts spend a share of what they serve, the others of the
+        rest."""
+        full = self._full(gap_s)
+        room = np.concatenate([[per_day / self.times - self.limits.most[full].sum()], self.limits.most])
+        of = np.zeros(len(lost), dtype=np.int64)
+        if len(full):
+            of = np.where(np.append(full, False)[self.limits.place], self.limits.place + 1, 0)
+        n_lost = np.maximum(np.bincount(of, lost, minlength=len(room)), 1.0)
+        return np.asarray((2.0 / SHARE * n_lost / np.maximum(room, 1e-9))[of] * DAY_S)
 
     def n_full(self, gap_s: Floats) -> int:
         """Hosts that cannot serve more than these visits."""

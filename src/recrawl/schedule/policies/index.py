@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recrawl.contracts import Clocked, Divisible, Forecasts, Goal, Quote
 from recrawl.model import Batch, Floats, Ints
 from recrawl.schedule.closed import CODES, FRESH, FRESH_HARMONIC, PROMPT, GammaQuote, GammaRates
-from recrawl.schedule.jitter import factors, jittered
+from recrawl.schedule.jitter import JitteredQuote, factors, jittered
 
 # Between its smallest and largest gap each resource's worth is laid out on this many points, evenly in
 # the logarithm, and read off along straight lines in log-log. With 32 points half the gaps are right to
@@ -24,6 +24,9 @@ SOONEST = 0.25
 # Weights beyond this, or below one over it, count as these: what is worth more than a float can hold has no
 # price. Nobody can say such a weight now, but stores and histories may have some.
 EXTREME = 1e100
+# The least that a visit can be worth, and so the least price that tells one from another. What has no weight
+# is worth less yet: at no price is it visited before its largest gap.
+LEAST = 1e-300
 # Where a change is almost sure by then, nobody need scout: a third is the least chance of none for which some
 # come as much sooner and later as forecasts say, and with less of a chance they do so less.
 OPEN = 3.0
@@ -72,13 +75,14 @@ class Index:
         low, high = np.log(soonest * batch.min_gap_s), np.log(np.maximum(batch.max_gap_s, batch.min_gap_s))
         log_gap = low + share * (high - low)
         log_worth = np.empty_like(log_gap)
+        least = np.where(weight > 0.0, LEAST, LEAST / 2.0)
         for start in range(0, len(batch), N_TOGETHER):
             rows = np.arange(start, min(start + N_TOGETHER, len(batch)))
             part = forecasts.pick(rows)
             worth = weight[rows] * self.goal.worth(part, np.exp(log_gap[:, rows]))
             # The first time a curve reaches a price is the first time its running maximum does: this keeps
             # "never sooner when dearer" true for hazards that rise and fall with the calendar.
-            log_worth[:, rows] = np.log(np.maximum(np.maximum.accumulate(worth, axis=0), 1e-300))
+            log_worth[:, rows] = np.log(np.maximum(np.maximum.accumulate(worth, axis=0), least[rows]))
         return IndexQuote(log_gap, log_worth)
 
 
@@ -97,8 +101,7 @@ class IndexQuote:
         return IndexQuote(self.log_gap[:, rows], self.log_worth[:, rows])
 
     def gaps(self, price: float | Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            wanted = np.log(price)
+        wanted = np.log(np.maximum(price, LEAST))
         n_below = (self.log_worth < wanted).sum(axis=0)
         upper = np.clip(n_below, 1, N_POINTS - 1)
         columns = np.arange(self.log_worth.shape[1])
@@ -141,3 +144,10 @@ class ClockedQuote:
             own_s = own_s * (1.0 + self.sway * np.minimum(OPEN * self.clock.usual.survival(usual_s), 1.0))
         gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely, self.counting)
         return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))
+
+
+def even(quote: Quote) -> Quote:
+    """Without what makes gaps a little longer or shorter, so that they differ and some scout."""
+    if isinstance(quote, JitteredQuote):
+        return even(quote.of)
+    return replace(quote, sway=np.zeros_like(quote.sway)) if isinstance(quote, ClockedQuote) else quote
