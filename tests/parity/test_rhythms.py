@@ -44,6 +44,9 @@ START_AT = 1.7e9
 END_AT = START_AT + 40 * DAY_S
 MIN_S, MAX_S = 3 * HOUR_S, 30 * DAY_S
 PRICES = {"fresh": 0.3 * DAY_S, "fresh-harmonic": 1.0 * DAY_S, "capture": 0.1, "prompt": 1.0 * DAY_S}
+# A logarithm in columns may differ in its last bit from a plain one; stirs are kept in narrow numbers, and
+# those make a ten-millionth of that.
+NARROW_S = 1.0
 GOAL: list[Goal] = [Fresh(), FreshHarmonic(), Capture(), Prompt()]
 
 
@@ -185,8 +188,8 @@ def test_the_fast_path_walks_as_the_loop_does(goal: Goal) -> None:
     traces, first_gap_s = world(14, 14, seed=4)
     traces = replace(traces, host=np.array([0] * 8 + [1, 2, 3, 4, 5, 6]))  # the last six are alone
     walked = fast(traces, first_gap_s, goal, exact=True)
-    check_same(walked, looped(traces, first_gap_s, goal))
-    check_same(walked, columns(traces, first_gap_s, goal))
+    check_same(walked, looped(traces, first_gap_s, goal), NARROW_S)
+    check_same(walked, columns(traces, first_gap_s, goal), NARROW_S)
     due = (walked.at - START_AT) / MIN_S
     assert (due == np.round(due)).sum() > 10  # those that others called for, at once when planned anew
 
@@ -201,7 +204,7 @@ def kindred() -> KinTable:
 def test_with_kin_that_tell_it_walks_as_the_columns_do(goal: Goal) -> None:
     traces, first_gap_s = world(14, 7, seed=6)
     walked = fast(traces, first_gap_s, goal, exact=True, kin=kindred())
-    check_same(walked, columns(traces, first_gap_s, goal, kin=kindred()))
+    check_same(walked, columns(traces, first_gap_s, goal, kin=kindred()), NARROW_S)
     untold = fast(traces, first_gap_s, goal, exact=True)
     assert (walked.at.tolist() == untold.at.tolist()) is (goal.name == "capture")  # which has time
 
@@ -210,7 +213,7 @@ def test_with_kin_that_tell_it_walks_as_the_columns_do(goal: Goal) -> None:
 def test_with_kin_that_tell_it_walks_as_the_loop_does(goal: Goal) -> None:
     traces, first_gap_s = world(14, 14, seed=6)  # of one host: no two visits at the same moment
     walked = fast(traces, first_gap_s, goal, exact=True, kin=kindred())
-    check_same(walked, looped(traces, first_gap_s, goal, kindred()))
+    check_same(walked, looped(traces, first_gap_s, goal, kindred()), NARROW_S)
     untold = fast(traces, first_gap_s, goal, exact=True)
     assert (walked.at.tolist() == untold.at.tolist()) is (goal.name == "capture")
 
@@ -219,7 +222,7 @@ def test_with_kin_that_tell_it_walks_as_the_loop_does(goal: Goal) -> None:
 def test_the_fast_path_walks_as_the_columns_do(goal: Goal) -> None:
     traces, first_gap_s = world(24, 6, seed=5)
     walked = fast(traces, first_gap_s, goal, exact=True)
-    check_same(walked, columns(traces, first_gap_s, goal))
+    check_same(walked, columns(traces, first_gap_s, goal), NARROW_S)
     gap_s = np.concatenate([np.diff(walked.of(i)) for i in range(len(traces))])
     assert ((gap_s > 1.01 * MIN_S) & (gap_s < 0.99 * MAX_S)).mean() > 0.8  # not the bounds alone decide
 
@@ -235,7 +238,7 @@ def test_with_priors_of_groups_and_wider_smallest_gaps_it_walks_as_the_columns_d
     )
     gap_s = 2.5 * MIN_S
     walked = fast(traces, first_gap_s, GOAL[0], exact=True, priors=priors, min_gap_s=gap_s)
-    check_same(walked, columns(traces, first_gap_s, GOAL[0], priors=priors, min_gap_s=gap_s))
+    check_same(walked, columns(traces, first_gap_s, GOAL[0], priors=priors, min_gap_s=gap_s), NARROW_S)
     plain = fast(traces, first_gap_s, GOAL[0], exact=True, min_gap_s=gap_s)
     assert walked.at.tolist() != plain.at.tolist()
 
@@ -253,7 +256,7 @@ def test_with_hunches_it_walks_as_the_columns_do() -> None:
     )
     priors = Priors(shape=0.4, scale_s=3 * DAY_S, hunched=own)
     walked = fast(hunched, first_gap_s, GOAL[0], exact=True, priors=priors)
-    check_same(walked, columns(hunched, first_gap_s, GOAL[0], priors=priors))
+    check_same(walked, columns(hunched, first_gap_s, GOAL[0], priors=priors), NARROW_S)
     assert walked.at.tolist() != fast(traces, first_gap_s, GOAL[0], exact=True, priors=priors).at.tolist()
 
 
@@ -283,7 +286,7 @@ def test_a_walk_goes_on_where_its_prior_was_exchanged(goal: Goal) -> None:
         told.append(len(made))
         return Rhythm().priors
 
-    check_same(fast(traces, first_gap_s, goal, exact=True, fits=Fits(stops, same)), whole)
+    check_same(fast(traces, first_gap_s, goal, exact=True, fits=Fits(stops, same)), whole, NARROW_S)
     assert told == [int((whole.at < stop).sum()) for stop in stops]
     faster = Priors(shape=50.0, scale_s=20 * DAY_S)
     later = fast(traces, first_gap_s, goal, exact=True, fits=Fits(stops[1:2], lambda _: faster))

@@ -100,10 +100,10 @@ def looped(
     return Visits(bounds=np.searchsorted(chosen.id[order], np.arange(N + 1)), at=chosen.at[order])
 
 
-def check_same(one: Visits, other: Visits) -> None:
+def check_same(one: Visits, other: Visits, within_s: float = 1e-3) -> None:
     assert len(one) > N
     assert one.bounds.tolist() == other.bounds.tolist()
-    assert np.allclose(one.at, other.at, rtol=0.0, atol=1e-3)
+    assert np.allclose(one.at, other.at, rtol=0.0, atol=within_s)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)

@@ -291,7 +291,7 @@ def test_a_rule_that_knows_no_price_has_one_gap_for_every_budget(tmp_path: Path)
 def test_only_some_are_asked_where_there_are_many(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recrawl.evaluate.budgets.curve.N_ASKED", 4)
     first = asked(home, SLOW).otherwise[0]
-    assert first.n_asked == 4
+    assert first.n_asked in (4, 5)  # itself too, where it is not among them
     assert 0.0 < first.error < 1.0
 
 

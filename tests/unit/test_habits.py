@@ -125,7 +125,7 @@ def test_the_first_gap_says_nothing_of_habits() -> None:
 def learned_habits(after_s: Floats, mean_s: float) -> Floats:
     """From one resource that is looked at all the time, and changes again so long after each change. Nothing
     is forgotten: else the habits make up for that too."""
-    rhythm = Rhythm(forgetting=0.0)
+    rhythm = Rhythm(forgetting=0.0, without=("rates",))
     change_at = START_AT + np.cumsum(after_s)
     at = START_AT + np.arange(1.0, change_at[-1] - START_AT, mean_s / 12.0)
     n_changes = np.searchsorted(change_at, at, side="right")

@@ -12,9 +12,9 @@ from recrawl.learn.priors import (
     _PER_DAY,
     MAX_GROUPS,
     _coarse,
-    _digamma,
     _grid,
     _weights,
+    digamma,
     doubted,
     fitted,
     likelihoods,
@@ -205,9 +205,9 @@ def test_an_exchanged_prior_moves_a_resource_by_what_it_owes_to_it() -> None:
     assert moved[2] < 0.6
 
 
-def test_the_digamma_is_that_of_others() -> None:
+def test_thedigamma_is_that_of_others() -> None:
     x = np.geomspace(0.01, 50.0, 200)
-    assert _digamma(x) == pytest.approx(special.digamma(x), abs=1e-8)
+    assert digamma(x) == pytest.approx(special.digamma(x), abs=1e-8)
 
 
 def test_a_doubted_prior_has_the_mean_and_the_mean_logarithm_of_both() -> None:

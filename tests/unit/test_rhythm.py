@@ -118,14 +118,14 @@ def test_the_first_visit_of_all_teaches_what_it_teaches_the_gamma_filter(timed: 
     gamma = GammaFilter()
     gamma.learn(seen)
     for k in range(N):
-        rhythm = taught(seen.pick(seen.id == k + 1))
+        rhythm = taught(seen.pick(seen.id == k + 1), "rates")
         one, other = (np.array(it.state(IDS[k : k + 1], GROUPS[k : k + 1])) for it in (rhythm, gamma))
         assert one == pytest.approx(other)
     assert seen.changed.any()
 
 
 def test_a_change_whose_time_is_known_is_one_change_and_the_own_time_since() -> None:
-    rhythm = taught(visits())
+    rhythm = taught(visits(), "rates")
     at, event_at = START_AT + 40 * DAY_S, START_AT + 38 * DAY_S
     a, b_s = rhythm.state(IDS[:1], GROUPS[:1])
     before = rhythm.memory(IDS[:1])[0].copy()

@@ -85,9 +85,10 @@ def test_what_was_believed_at_the_last_change_is_what_was_learned_up_to_it() -> 
     rng = np.random.default_rng(3)
     changed = [[*(rng.random(25) < 0.6).tolist(), True, *[False] * n] for n in (0, 3, 18, 30)]
     at = [NOW + DAY_S * np.arange(len(row) + 1.0) for row in changed]
-    whole, batch = Rhythm(without=["habits", "calendar"]), batch_of(changed, np.array([t[-1] for t in at]))
+    batch = batch_of(changed, np.array([t[-1] for t in at]))
+    whole = Rhythm(without=["rates", "habits", "calendar"])
     whole.learn(seen_of(changed, at))
-    then = Rhythm(without=["habits", "calendar"])
+    then = Rhythm(without=["rates", "habits", "calendar"])
     then.learn(seen_of([row[:26] for row in changed], [times[:27] for times in at]))
     a, b_s = then.state(batch.id, batch.group)
     now_a, _ = whole.state(batch.id, batch.group)
@@ -103,7 +104,7 @@ def test_what_was_believed_at_the_last_change_is_what_was_learned_up_to_it() -> 
 def test_a_belief_that_has_faded_to_the_prior_is_taken_for_no_firmer_than_it_can_have_been() -> None:
     changed = [[*[True, False] * 20, True, *[False] * 80]]
     at = [NOW + DAY_S * np.arange(len(changed[0]) + 1.0)]
-    whole, then = Rhythm(without=["habits"]), Rhythm(without=["habits"])
+    whole, then = Rhythm(without=["rates", "habits"]), Rhythm(without=["rates", "habits"])
     whole.learn(seen_of(changed, at))
     then.learn(seen_of([changed[0][:41]], [at[0][:42]]))
     batch = batch_of(changed, at[0][-1:])

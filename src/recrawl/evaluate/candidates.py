@@ -11,10 +11,11 @@ from recrawl.learn.predictors.rhythm import PARTS
 
 GAMMA, WHOLE = "gamma", "whole"
 # Parts that visits teach. Signals are not among them: nobody tells anything in a corpus.
-TRIED = ("habits", "stirs", "heed", "scouts", "calendar", GROUNDS)
+TRIED = ("rates", "habits", "stirs", "heed", "scouts", "calendar", GROUNDS)
 # What can stand alone: there is nothing to heed, and nothing to scout for, where no group is stirred.
 ALONE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "rates": ("rates",),
         "habits": ("habits",),
         "groups": ("stirs", "heed", "scouts"),
         "calendar": ("calendar",),

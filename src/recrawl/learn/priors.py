@@ -132,8 +132,8 @@ def doubted(found: Priors, share: float = DOUBT) -> Priors:
     scales_days = np.append(found.scales_s, found.scale_s) / DAY_S
     default = np.array([SHAPE])
     mean = (1.0 - share) * shapes / scales_days + share * SHAPE / SCALE_DAYS
-    own, other = _digamma(shapes) - np.log(scales_days), _digamma(default) - log(SCALE_DAYS)
-    shapes, scales_days = _gamma(mean, (1.0 - share) * own + share * other)
+    own, other = digamma(shapes) - np.log(scales_days), digamma(default) - log(SCALE_DAYS)
+    shapes, scales_days = nearest_gamma(mean, (1.0 - share) * own + share * other)
     return replace(
         found,
         shape=float(shapes[-1]),
@@ -253,19 +253,19 @@ def _own(
 def _blended(tried: _Tried, weight: Floats) -> tuple[Floats, Floats]:
     """The Gamma nearest to a mixture of candidates: it has the mixture's mean and mean logarithm. A single
     candidate in its place would be too sure of itself."""
-    return _gamma(
-        weight @ np.exp(tried.log_mean), weight @ (_digamma(tried.shape) - np.log(tried.scale_days))
+    return nearest_gamma(
+        weight @ np.exp(tried.log_mean), weight @ (digamma(tried.shape) - np.log(tried.scale_days))
     )
 
 
-def _gamma(mean: Floats, log_mean: Floats) -> tuple[Floats, Floats]:
-    """Shape and scale of those that have these means and mean logarithms."""
+def nearest_gamma(mean: Floats, log_mean: Floats) -> tuple[Floats, Floats]:
+    """Shapes and scales of the Gamma distributions that have these means and mean logarithms."""
     s = np.maximum(np.log(mean) - log_mean, 1e-6)
     shape = (3.0 - s + np.sqrt((s - 3.0) ** 2 + 24.0 * s)) / (12.0 * s)
     for _ in range(3):  # Newton's steps for ln(shape) - digamma(shape) = s
         h = 1e-4 * shape
-        value = np.log(shape) - _digamma(shape) - s
-        slope = (np.log(shape + h) - _digamma(shape + h) - np.log(shape - h) + _digamma(shape - h)) / (2 * h)
+        value = np.log(shape) - digamma(shape) - s
+        slope = (np.log(shape + h) - digamma(shape + h) - np.log(shape - h) + digamma(shape - h)) / (2 * h)
         shape = np.maximum(shape - value / slope, shape / 2.0)
     return shape, shape / mean
 
@@ -291,7 +291,7 @@ def _log_sum(x: Floats) -> Floats:
     return np.asarray(np.log(np.exp(x - top).sum(axis=-1)) + top[..., 0])
 
 
-def _digamma(x: Floats) -> Floats:
+def digamma(x: Floats) -> Floats:
     """The slope of ln(gamma(x)): moved up by 6, where its series has eight digits and more."""
     down = sum(1.0 / (x + k) for k in range(6))
     y = x + 6.0

@@ -17,7 +17,7 @@ from recrawl.learn.rhythms.calendars import calendar_of, shown_at
 from recrawl.learn.rhythms.forecasts import integral
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of
 from recrawl.learn.rhythms.kin import Ties, first_told_at, told_by_kin
-from recrawl.learn.rhythms.rows import SHARE, T, X
+from recrawl.learn.rhythms.rates import gamma_of
 from recrawl.learn.rhythms.signals import before_leap_s
 from recrawl.learn.rhythms.stirs import stirred_s, unevenness
 from recrawl.learn.rhythms.timings import timed_s
@@ -44,7 +44,7 @@ class Terms(NamedTuple):
 @quick
 def asked_s(terms: Terms, common: Common, row: Floats, beat: Beat, i: int, n_told: int) -> float:
     """The own time after which a visit is worth the price, a little more or less for those that scout."""
-    a, b_s = row[X] + row[SHARE] * terms.shape[i], row[T] + row[SHARE] * terms.scale_s[i]
+    a, b_s = gamma_of(row, common.lean, terms.shape[i], terms.scale_s[i])
     gap_s = _gap(terms.goal, a, b_s, log(terms.price), terms.weight[i], common.habits, beat, terms.log_gap)
     own_s = usual_s(common.habits, beat, gap_s)
     if beat.slot < 0:
@@ -139,7 +139,7 @@ def due_at(
     timely = terms.goal in (FRESH, FRESH_HARMONIC, PROMPT)
     q = told_by_kin(common.ties, i + 1, since_at, now) if timely else 0.0
     if q > 0.0:
-        a, b_s = row[X] + row[SHARE] * terms.shape[i], row[T] + row[SHARE] * terms.scale_s[i]
+        a, b_s = gamma_of(row, common.lean, terms.shape[i], terms.scale_s[i])
         before_s = before_leap_s(own_s, a, b_s, q, terms.goal == PROMPT)
         leapt_s = due_after_s(common, beat, since_at, before_s, terms.max_gap_s)
         told_s = first_told_at(common.ties, i + 1, since_at, now) - since_at

@@ -121,7 +121,9 @@ def _in_rows(parts: Sequence[tuple[Ints, Floats]], n: int) -> Visits:
 def _taught_nothing(predictor: Rhythm, n_groups: int) -> Common:
     """With the parts that the predictor has."""
     own = predictor.common
-    return nothing_in_common(n_groups)._replace(forms=own.forms, marks=own.marks, heed=own.heed)
+    return nothing_in_common(n_groups)._replace(
+        forms=own.forms, marks=own.marks, lean=own.lean, heed=own.heed
+    )
 
 
 @compiled

@@ -1,10 +1,11 @@
-"""The rhythm: a Gamma filter in each resource's own time.
+"""The rhythm: a belief about each resource's rate, in its own time.
 
-What it knows beyond the Gamma filter: what resources do after a change (`learn.rhythms.habits`), when those
-of one group are stirred together (`learn.rhythms.stirs`), which of them heed that (`learn.rhythms.steps`),
-at which hours and on which days they change (`learn.rhythms.calendars`), how far those are to be believed
-who tell of others' changes (`learn.rhythms.signals`), and who goes with whom (`learn.rhythms.kin`). All of it
-is learned while it runs, from visits alone.
+What it knows beyond the Gamma filter: that rates change (`learn.rhythms.rates`), what resources do after a
+change (`learn.rhythms.habits`), when those of one group are stirred together (`learn.rhythms.stirs`), which
+of them heed that (`learn.rhythms.steps`), at which hours and on which days they change
+(`learn.rhythms.calendars`), how far those are to be believed who tell of others' changes
+(`learn.rhythms.signals`), and who goes with whom (`learn.rhythms.kin`). All of it is learned while it runs,
+from visits alone.
 """
 
 from __future__ import annotations
@@ -27,7 +28,20 @@ from recrawl.learn.rhythms.habits import Habits, counted
 from recrawl.learn.rhythms.hearsay import before
 from recrawl.learn.rhythms.kin import all_told_by_kin, more_ties, tied
 from recrawl.learn.rhythms.lessons import SEVERAL, all_overheard, learned
-from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, HEED, SCALE, SHARE, WIDTH, T, X, sound
+from recrawl.learn.rhythms.rates import LEAN, gammas_of, rates_of
+from recrawl.learn.rhythms.rows import (
+    BLANK,
+    CHANGED_AT,
+    HABIT,
+    HEED,
+    RATES,
+    SCALE,
+    SHARE,
+    WIDTH,
+    T,
+    X,
+    sound,
+)
 from recrawl.learn.rhythms.signals import Register, Sources, all_believed
 from recrawl.learn.rhythms.stirs import Stirs, with_room
 from recrawl.learn.rhythms.told import Told
@@ -36,7 +50,7 @@ from recrawl.model import DAY_S, Batch, Floats, Ints, KinTable, Priors, Seen
 # So many visits are taken in by plain Python, within ten seconds in all: the loop's own thread does not stop
 # for a compiler then, which may take longer the first time.
 N_PLAIN = 10_000
-PARTS = ("habits", "stirs", "heed", "scouts", "calendar", "signals", "kin")
+PARTS = ("rates", "habits", "stirs", "heed", "scouts", "calendar", "signals", "kin")
 
 
 class Rhythm:
@@ -44,7 +58,7 @@ class Rhythm:
     those of `PARTS` that are left out, to see what each brings."""
 
     width = WIDTH
-    forebears = ((GammaFilter.__qualname__, GammaFilter.width),)
+    forebears = ((GammaFilter.__qualname__, GammaFilter.width), ("Rhythm", RATES))  # the latter had no rates
 
     def __init__(
         self,
@@ -68,6 +82,7 @@ class Rhythm:
         self.scouts = "scouts" not in without
         self.common = nothing_in_common(0)._replace(
             forms="habits" not in without,
+            lean=0.0 if "rates" in without else LEAN,
             marks="calendar" not in without,
             heed=0.0 if "stirs" in without else 1.0 if "heed" in without else np.nan,
         )
@@ -165,8 +180,7 @@ class Rhythm:
         """Shape and seconds of evidence, in own time."""
         shape, scale_s = self.priors.of(group, hunch_per_day)
         self._reach(int(ids.max(initial=0)))
-        rows = self._rows[ids]
-        return rows[:, X] + rows[:, SHARE] * shape, rows[:, T] + rows[:, SHARE] * scale_s
+        return gammas_of(self._rows[ids], self.common.lean, shape, scale_s)
 
     def forecast(self, batch: Batch, now: float) -> Rhythms | Told:
         rhythms = self.rhythms(batch)
@@ -231,11 +245,15 @@ class Rhythm:
 
     def recall(self, ids: Ints, rows: Floats) -> None:
         """Put back what the store kept; rows of NaN stand for "nothing kept" and are passed over, and so is
-        what no predictor of this kind wrote. Of what the Gamma filter kept the rate is taken over."""
-        if len(ids) and rows.shape[1] == GammaFilter.width:
-            blank = np.tile(np.array(BLANK), (len(rows), 1))
-            blank[:, [X, T, SHARE]] = rows
-            rows = blank
+        what no predictor of this kind wrote. Of what the Gamma filter kept the rate is taken over, and so it
+        is of rows from before there were rates."""
+        if len(ids) and rows.shape[1] in (GammaFilter.width, RATES):
+            whole = np.tile(np.array(BLANK), (len(rows), 1))
+            whole[:, : rows.shape[1]] = rows
+            shape, scale_s = self.priors.shape, self.priors.scale_s
+            a, b_s = whole[:, X] + whole[:, SHARE] * shape, whole[:, T] + whole[:, SHARE] * scale_s
+            whole[:, RATES:] = rates_of(a, b_s, shape, scale_s)
+            rows = whole
         if not len(ids) or rows.shape[1] != self.width:
             return
         self._reach(int(ids.max()))

@@ -10,7 +10,7 @@ from recrawl.learn.rhythms.beats import Common
 from recrawl.learn.rhythms.calendars import paces, shown_many
 from recrawl.learn.rhythms.clocks import clocks
 from recrawl.learn.rhythms.forecasts import Rhythms
-from recrawl.learn.rhythms.rows import CHANGED_AT, SCALE
+from recrawl.learn.rhythms.rows import CHANGED_AT, SCALE, SHARE, X
 from recrawl.learn.silence import firmness, p_quiet
 from recrawl.model import Batch, Bools, Floats
 
@@ -44,7 +44,6 @@ def p_silent(
     changed = rows[:, SCALE] > 0.0
     changed_at = np.where(changed, rows[:, CHANGED_AT], np.nan)
     own_s = rhythms.own_s(np.where(changed, np.maximum(until_at - rhythms.since_at, 0.0), 0.0))
-    a, _ = rhythms.gamma.gamma()
-    firm = firmness(batch, a, shape, forgetting)
+    firm = firmness(batch, rows[:, X] + rows[:, SHARE] * shape, shape, forgetting)
     p = p_quiet(firm, np.where(changed, rows[:, SCALE], 1.0), own_s)
     return changed_at, np.where(changed, p, np.nan)

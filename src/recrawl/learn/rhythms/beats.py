@@ -15,6 +15,7 @@ from recrawl.compiled import quick
 from recrawl.learn.rhythms.calendars import Calendars, calendar_of, moment, no_calendars, shown_at
 from recrawl.learn.rhythms.habits import N_BINS, Habits, bin_of, end_of, no_habits
 from recrawl.learn.rhythms.kin import Ties, no_ties
+from recrawl.learn.rhythms.rates import LEAN
 from recrawl.learn.rhythms.rows import CHANGED_AT, HABIT, HEED, SCALE
 from recrawl.learn.rhythms.signals import Sources, no_sources
 from recrawl.learn.rhythms.stirs import Stirs, no_stirs, rate_at, stirred_s
@@ -34,6 +35,7 @@ class Common(NamedTuple):
     ties: Ties
     forms: bool = True  # whether habits are learned
     marks: bool = True  # whether calendars are
+    lean: float = LEAN  # how far rates are believed as the grid has them; 0: as the Gamma filter does
     heed: float = np.nan  # how far everybody heeds its group; NaN: as far as each was seen to
 
 

@@ -14,7 +14,8 @@ from recrawl.learn.rhythms.beats import Common, beat_of, own_s
 from recrawl.learn.rhythms.calendars import calendar_of, mark, shown_at
 from recrawl.learn.rhythms.habits import row_after
 from recrawl.learn.rhythms.kin import check_kin, see_kin
-from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, SHARE, VERDICTS, T, X
+from recrawl.learn.rhythms.rates import gamma_of
+from recrawl.learn.rhythms.rows import BLANK, CHANGED_AT, HABIT, VERDICTS
 from recrawl.learn.rhythms.signals import heard
 from recrawl.learn.rhythms.steps import rouse
 from recrawl.model import Floats
@@ -48,7 +49,7 @@ def overheard(
     beat = beat_of(common, row, since_at, slot, scale_s / shape)
     shown_now = shown_at(common.calendars.shown[calendar_of(slot)], at)
     gap_s = max(shown_now - beat.since_at, 1e-3)
-    a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
+    a, b_s = gamma_of(row, common.lean, shape, scale_s)
     exact = after_s == 0.0
     per_s = a / b_s if exact else min(a / b_s, TELLING / gap_s)
     passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)

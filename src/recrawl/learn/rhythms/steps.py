@@ -6,7 +6,7 @@ for the resource's nature.
 
 from __future__ import annotations
 
-from math import exp, isfinite, isnan, log, log1p
+from math import exp, isfinite, isnan, log, log1p, nan
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from recrawl.learn.rhythms.habits import (
     settle,
 )
 from recrawl.learn.rhythms.kin import check_kin, see_kin
+from recrawl.learn.rhythms.rates import believe, gamma_of
 from recrawl.learn.rhythms.rows import (
     CHANGED_AT,
     FADING,
@@ -83,7 +84,7 @@ def take(
     beat = beat_of(common, row, since_at, slot, scale_s / shape)
     shown_now = shown_at(shown, at)
     gap_s = max(shown_now - beat.since_at, 1e-3)
-    a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
+    a, b_s = gamma_of(row, common.lean, shape, scale_s)
     passed_s = max(own_s(habits, stirs, beat, shown_now), 1e-6 * gap_s)
     exact = after_s == 0.0
     per_s = a / b_s if exact else min(a / b_s, TELLING / gap_s)
@@ -108,6 +109,10 @@ def take(
     if common.marks and not first:
         its, b = calendar_of(slot), a / per_s
         mark(common.calendars, its, since_at, at, changed, passed_s, a, b, due, True, exact)
+    if common.lean > 0.0:
+        known_s = later_s if isfinite(after_s) else nan
+        believe(row, shape, scale_s, passed_s, changed, known_s, due)
+    a, b_s = row[X] + row[SHARE] * shape, row[T] + row[SHARE] * scale_s
     kept = faded(a, shape, forgetting)
     a, b_s, share = a * kept, b_s * kept, row[SHARE] * kept
     if isfinite(after_s):
@@ -120,6 +125,7 @@ def take(
         row[CHANGED_AT] = since_at
     if changed:
         row[CHANGED_AT] = at - after_s if isfinite(after_s) else at
+        a, b_s = gamma_of(row, common.lean, shape, scale_s)
         row[SCALE] = min(max(b_s / a, SHORTEST_S), LONGEST_S)
         row[HABIT] = float(row_after(int(row[VERDICTS])))
         see_kin(common.ties, id_, at - after_s if isfinite(after_s) else since_at, at)
