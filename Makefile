@@ -7,7 +7,7 @@ FOR ?= 30
 SIDE_BY_SIDE := $(addprefix tests/,web hostile acceptance browser replay store docs unit \
 	$(addprefix faults/test_,crafted_backups.py flips.py names.py torn_tail.py))
 # These replay histories, which the project ships none of.
-ON_CORPORA := $(addprefix bench/,choosing.py grounds.py halves.py kin_tellings.py peers.py)
+ON_CORPORA := $(addprefix bench/,choosing.py grounds.py halves.py hourly.py kin_tellings.py peers.py)
 
 # Else each process that the tests start would read again what was edited since the set-up.
 unexport PYTHONDONTWRITEBYTECODE

@@ -3,7 +3,7 @@
     python bench/choosing.py FOLDER                      all corpora of a folder, three goals
     python bench/choosing.py FOLDER --corpora wiki,terms --draws 1
     python bench/choosing.py FOLDER --json figures.json --markdown tables.md --plot parts.svg
-    python bench/choosing.py figures.json --markdown tables.md       tables of a run that was made before
+    python bench/choosing.py one.json two.json --markdown tables.md     tables of runs that were made before
     python bench/choosing.py FOLDER --span earlier --json earlier.json     windows in one half of the time
     python bench/choosing.py earlier.json --try later.json                 chosen on one run, tried on another
 
@@ -38,15 +38,15 @@ N_DRAWS = 2
 DAYS = 3 * 365.0
 
 
-def trials(said: argparse.Namespace) -> list[Trial]:
+def trials(folder: Path, said: argparse.Namespace) -> list[Trial]:
     names = (
         said.corpora.split(",")
         if said.corpora
-        else sorted(path.parent.name for path in said.folder.glob("*/corpus.json"))
+        else sorted(path.parent.name for path in folder.glob("*/corpus.json"))
     )
     found: list[Trial] = []
     for name in names:
-        whole = opened(str(said.folder / name))
+        whole = opened(str(folder / name))
         corpus = Half(whole, said.span) if said.span in HALVES else whole
         begun = time.perf_counter()
         least_s = corpus.about.resolution_s if said.gaps == "resolution" else DAY_S  # or what the steps allow
@@ -90,7 +90,7 @@ def write(found: Sequence[Trial], said: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path, help="of corpora, or the JSON file of an earlier run")
+    parser.add_argument("folder", type=Path, nargs="+", help="of corpora, or JSON files of earlier runs")
     parser.add_argument("--corpora", help="names with commas between them; else all in the folder")
     parser.add_argument("--goals", default=",".join(WANTED))
     parser.add_argument("--gaps", default="1 day", choices=["1 day", "resolution"], help="the smallest gap")
@@ -106,13 +106,15 @@ def main() -> None:
     parser.add_argument("--markdown", type=Path, help="write the tables there")
     parser.add_argument("--plot", type=Path, help="write a drawing there, as SVG")
     said = parser.parse_args()
-    if said.folder.is_file():
-        found = read(said.folder)
+    if all(path.is_file() for path in said.folder):
+        found = [trial for path in said.folder for trial in read(path)]
         if said.corpora:
             found = [trial for trial in found if trial.corpus in said.corpora.split(",")]
         write(found, said)
+    elif len(said.folder) > 1:
+        sys.exit("Name one folder of corpora, or files of earlier runs.")
     else:
-        found = trials(said)
+        found = trials(said.folder[0], said)
     if said.other:
         print(plain(elsewhere(found, read(said.other))))
         return

@@ -4,6 +4,7 @@
     python bench/peers.py FOLDER --quick             with two draws of windows instead of ten
     python bench/peers.py FOLDER --predictor NAME --corpora wiki,terms --json figures.json
     python bench/peers.py wiki.json others.json      runs that were made before, all together
+    python bench/peers.py wiki.json others.json --markdown cells.md --plot gains.svg
 
 Gaps are a day to 180 days, and the corpus's own resolution to 180 days. Budgets are those of the rules. A
 cell is a corpus, a gap setting, a goal and a rule; one that the gap bounds force counts as neither won nor
@@ -27,12 +28,23 @@ from recrawl.evaluate.contenders import DEFAULT_PREDICTOR
 from recrawl.evaluate.gains import Gain, aim, gain_of, mean_gain
 from recrawl.evaluate.intervals import Interval
 from recrawl.evaluate.peers import RULES, evaluate
+from recrawl.evaluate.report.bars import bars
+from recrawl.evaluate.report.choosing import markdown
+from recrawl.evaluate.report.figures import Bars, Heap, Table
+from recrawl.evaluate.report.table import count
 from recrawl.model import DAY_S
 
 GOALS = ("fresh", "prompt", "capture")
 WANTED = {"fresh": 0.10, "prompt": 0.10, "capture": 0.05}
 NAMES = {"fresh": "staleness cut", "prompt": "mean delay cut", "capture": "recall lift"}
 N_DRAWS, N_QUICK = 10, 2
+EVERY = (
+    "Visits are the rule's, beside which ours has as many; in bold who is better, '?' where that may be "
+    "chance, 'even' where the gap bounds leave no choice or ours made more visits. The limit is that of who "
+    "knows every change and keeps to the same gaps; of delays it is that of the wait, which counts what "
+    "nobody saw up to the window's end"
+)
+MEASURES = {"freshness": "freshness", "delay_days_mean": "delay in days", "recall": "recall"}
 DAYS = 3 * 365.0
 
 
@@ -148,17 +160,108 @@ def summed(found: Sequence[Cell]) -> list[str]:
         won = sum(row["winner"] == "ours" for row in open_)
         sure = sum(row["winner"] == "ours" and row["sure"] for row in open_)
         lines.append(f"  {rule:18}{won:3} of {len(open_):<3} ({sure} surely)")
-    lines.append("cells not won: ours, the rule's, the floor's, the omniscient limit within the gaps")
+    lines.append(
+        "cells not won: ours, the rule's, the floor's, the omniscient limit within the gaps (of delays,"
+    )
+    lines.append("that of the wait: what nobody saw counts up to the window's end)")
     for cell in found:
         name = aim(cell.goal)[0]
         for row in cell.rows:
             if row["winner"] == "rule":
-                limit = row["omniscient_within_gaps"].get(name)
-                figures = [row["ours"][name], row[name], row["floor"][name], limit]
+                figures = [row["ours"][name], row[name], row["floor"][name], limit_of(row, name)]
                 shown = "  ".join(f"{nan if value is None else value:8.4f}" for value in figures)
                 doubt = "" if row["sure"] else "  (may be chance)"
                 lines.append(f"  {cell.corpus:13}{cell.gaps:11}{cell.goal:8}{row['rule']:18}{shown}{doubt}")
     return lines
+
+
+def limit_of(row: Mapping[str, Any], measure: str) -> float | None:
+    """Of the delay there is none: who never looks has none. Changes that nobody saw wait until the end."""
+    name = "wait_days_mean" if measure == "delay_days_mean" else measure
+    found: float | None = row["omniscient_within_gaps"].get(name)
+    return found
+
+
+def tables(found: Sequence[Cell]) -> list[Table]:
+    """What a setting gains over the floor, and every cell."""
+    goals = list(dict.fromkeys(cell.goal for cell in found))
+    settings_ = list(dict.fromkeys((cell.corpus, cell.gaps) for cell in found))
+    by_setting = {
+        key: {cell.goal: cell for cell in found if (cell.corpus, cell.gaps) == key} for key in settings_
+    }
+    gains = [
+        [
+            *key,
+            f"{next(iter(cells_.values())).days:.0f}",
+            *(percent(cells_[goal].gain if goal in cells_ else None) for goal in goals),
+            f"{sum(cell.n_won for cell in cells_.values())} of "
+            f"{sum(len(cell.rows) - cell.n_even for cell in cells_.values())}",
+        ]
+        for key, cells_ in by_setting.items()
+    ]
+    return [
+        Table(
+            caption="What ours gains over the floor, in the mean over all rules' budgets (95 % interval)",
+            columns=("corpus", "gaps from", "days", *(NAMES.get(goal, goal) for goal in goals), "won"),
+            rows=gains,
+            n_words=2,
+        ),
+        *(every(list(cells_.values())) for cells_ in by_setting.values()),
+    ]
+
+
+def every(found: Sequence[Cell]) -> Table:
+    """Every rule beside ours, in one corpus with one gap setting: four figures for each goal."""
+    rules = list(dict.fromkeys(row["rule"] for cell in found for row in cell.rows))
+    rows = {rule: [rule, ""] for rule in rules}
+    columns = ["rule", "visits"]
+    for cell in found:
+        measure = aim(cell.goal)[0]
+        columns += [f"{MEASURES.get(measure, measure)}: ours", "the rule's", "the floor's", "limit"]
+        known = {row["rule"]: row for row in cell.rows}
+        for rule in rules:
+            rows[rule] += four(known[rule], measure) if rule in known else ["-"] * 4
+            if rule in known:
+                rows[rule][1] = count(known[rule]["visits"])
+    first = found[0]
+    return Table(
+        caption=f"{first.corpus}, gaps from {first.gaps}, {first.days:.0f} days",
+        columns=tuple(columns),
+        rows=list(rows.values()),
+        n_words=1,
+    )
+
+
+def four(row: Mapping[str, Any], measure: str) -> list[str]:
+    figures = (row["ours"][measure], row[measure], row["floor"][measure], limit_of(row, measure))
+    shown = ["-" if value is None else f"{value:.4g}" for value in figures]
+    if row["winner"] == "even":
+        return [f"{shown[0]} even", *shown[1:]]
+    better = 0 if row["winner"] == "ours" else 1
+    shown[better] = f"**{shown[better]}**{'' if row['sure'] else ' ?'}"
+    return shown
+
+
+def drawing(found: Sequence[Cell]) -> Bars:
+    goals = list(dict.fromkeys(cell.goal for cell in found))
+    names = list(dict.fromkeys(cell.corpus for cell in found))
+
+    def value(name: str, goal: str) -> tuple[float, float, float]:
+        own = [
+            cell.gain for cell in found if (cell.corpus, cell.goal) == (name, goal) and cell.gain is not None
+        ]
+        if not own:
+            return nan, nan, nan
+        one = mean_gain(own).interval()
+        return 100 * one.value, 100 * one.low, 100 * one.high
+
+    heaps = [
+        Heap(name=NAMES[goal], style=i, values=[value(n, goal) for n in names])
+        for i, goal in enumerate(goals)
+    ]
+    return Bars(
+        title="What ours gains over the floor at equal visits", y_name="percent", places=names, heaps=heaps
+    )
 
 
 def main() -> None:
@@ -172,6 +275,8 @@ def main() -> None:
     parser.add_argument("--goals", default=",".join(GOALS))
     parser.add_argument("--gaps", default="both", choices=["both", "1 day", "resolution"])
     parser.add_argument("--json", type=Path, help="write all figures there")
+    parser.add_argument("--markdown", type=Path, help="write tables there, of every cell too")
+    parser.add_argument("--plot", type=Path, help="write a drawing of the gains there, as SVG")
     said = parser.parse_args()
     if all(path.is_file() for path in said.folder):
         found = read(said.folder)
@@ -180,6 +285,11 @@ def main() -> None:
         print(f"predictor {said.predictor}")
         found = [cell for folder in said.folder for cell in cells(folder, said)]
     print("\n".join(summed(found)))
+    if said.markdown:
+        first, *others = map(markdown, tables(found))
+        said.markdown.write_text("\n\n".join([first, f"{EVERY}.", *others, ""]), encoding="utf-8")
+    if said.plot:
+        said.plot.write_text(bars(drawing(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":

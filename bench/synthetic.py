@@ -12,10 +12,10 @@ Ours is the loop itself, with a store in memory, the budget and its price: goals
 Beside it stand the rates that LambdaCrawl learns (Kolobov et al., NeurIPS 2019), written anew from its
 formulas: as published, with visits at random (Poisson), and spaced evenly, which is the fair bar.
 
-Measured before the rhythm believed rates over a grid, as shares of what evenly spaced LambdaCrawl costs, with
-95 % intervals over pairs of the same seed:
+As shares of what evenly spaced LambdaCrawl costs, with 95 % intervals over pairs of the same seed (those of
+gamma are older):
 
-    rhythm    harmonic 0.992 ± 0.009 (10 seeds)   binary 0.990 ± 0.012 (10 seeds)
+    rhythm    harmonic 0.995 ± 0.013 (6 seeds)    binary 0.990 ± 0.012 (6 seeds)
     gamma     harmonic 1.002 ± 0.018 (4 seeds)    binary 0.988 ± 0.035 (4 seeds)
 """
 

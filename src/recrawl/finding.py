@@ -230,10 +230,10 @@ class Chain:
         )
 
 
-def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batch:
-    settings = [finding.lease.resource.effective for finding in findings]
+def batch_of(leases: Sequence[Lease], standings: Sequence[Standing]) -> Batch:
+    settings = [lease.resource.effective for lease in leases]
     return Batch(
-        id=np.array([finding.visit.resource_id for finding in findings], dtype=np.int64),
+        id=np.array([lease.resource.id for lease in leases], dtype=np.int64),
         weight=np.array([said.weight for said in settings]),
         min_gap_s=np.array([said.min_gap_s for said in settings]),
         max_gap_s=np.array([said.max_gap_s for said in settings]),
@@ -243,7 +243,7 @@ def batch_of(findings: Sequence[Finding], standings: Sequence[Standing]) -> Batc
         n_changes=np.array([standing.n_changes for standing in standings], dtype=np.int64),
         n_failures=np.array([standing.n_failures for standing in standings], dtype=np.int64),
         bits=np.array([standing.bits for standing in standings], dtype=np.uint64),
-        group=np.array([finding.lease.resource.host_id for finding in findings], dtype=np.int64),
+        group=np.array([lease.resource.host_id for lease in leases], dtype=np.int64),
         told_at=np.array([standing.told_at for standing in standings]),
         told_by=np.array([standing.told_by for standing in standings], dtype=np.int64),
         hunch_per_day=np.array([standing.hunch_per_day for standing in standings]),

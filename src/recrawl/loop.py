@@ -30,6 +30,7 @@ from recrawl.purse import Purse
 from recrawl.sighted import Sighted, Study, at_once
 from recrawl.tariff import Tariff
 from recrawl.terms import BACK_S, Terms, note_budget, noted_terms
+from recrawl.waiting import Waiting
 
 STALE_S = 60.0  # settings that change often do not make the price be found at every turn
 
@@ -74,6 +75,7 @@ class Loop:
         self._grounds = Grounds(store, predictor, fit_priors_every_s)
         self._kinship = Kinship(store, predictor, train_every_s)
         self._lore = Lore(store, predictor)
+        self._waiting = Waiting(store, predictor, self.tariff)
         self._latest_at = self._insist_at = -inf  # that it was asked about; when limits are noted anew
 
     @property
@@ -120,12 +122,14 @@ class Loop:
             self._sighted.finish(wait=wait)
 
     def due(self, now: float, limit: int) -> list[Lease]:
-        """Claim what may be visited now, the longest overdue first, at most one resource a host."""
+        """Claim what may be visited now, the longest overdue first, at most one resource a host; but for what
+        need not be visited yet, by what is known by now."""
         if limit <= 0 or self.store.ready_at(now) > now or not self.n_free(now):
             return []
         with self.store.together():
             n_granted = self.purse.drawn(limit, now)
             leases = self._claimed(n_granted, now) if n_granted else []
+            leases = self._waiting.still_due(leases, self._memories, now)
             with suppress(StoreError):  # else nobody would hold the leases; the allowance loses a little
                 self.purse.settle_draw(leases, n_granted, now)
         return leases
@@ -174,7 +178,8 @@ class Loop:
 
     def must_reprice(self, now: float) -> bool:
         """Whether the price is old, what it was found for has changed since, or the clock was set back; or
-        whether this worker does not know yet what visits told of each other's resources, or has just learned.
+        whether this worker does not know yet what visits told of each other's resources, or has just learned;
+        or whether much need not be visited that is due.
         """
         terms, self._latest_at = self.tariff.terms, max(self._latest_at, now)
         if terms is None or self._lore.behind or self._sighted.ready or now >= self.reprice_at:
@@ -182,7 +187,7 @@ class Loop:
         if now < max(self._latest_at, terms.priced_at) - BACK_S:
             return True
         rested = now >= terms.priced_at + max(self._rest_s, min(STALE_S, self._every_s))
-        return rested and self.store.note("said") != terms.said
+        return rested and (self._waiting.many or self.store.note("said") != terms.said)
 
     def wake_at(self, now: float) -> float:
         """When there may next be something to do: a visit or a repricing."""
@@ -200,7 +205,7 @@ class Loop:
         if isnan(self.price):
             self.reprice(now)
         findings = self._sighted.expected(findings)
-        self._memories.remember(findings)
+        self._memories.remember([finding.lease for finding in findings])
         told = seen(findings)
         self._memories.learn(told)
         self._memories.weigh(findings)
@@ -213,6 +218,7 @@ class Loop:
             for finding, standing, plan, row in zip(findings, standings, plans, memory, strict=True)
         ]
         accepted = self.store.complete(done, files)
+        self._waiting.plan(ids.tolist(), now)
         self._lore.learned(told)
         self.tariff.note(findings, now)
         self._heed([finding.visit for finding in findings if finding.tells], now)
@@ -269,6 +275,7 @@ class Loop:
         self._lore.catch_up()
         plans = self.tariff.settle(batch, self.predictor.forecast(batch, now), now, said)
         self._replan(batch, plans)
+        self._waiting.plan_anew(now)
         terms = self.tariff.terms
         assert terms is not None  # noqa: S101 - they were just settled
         with self.store.together():
@@ -285,13 +292,14 @@ class Loop:
             if len(batch):
                 self._memories.recall(batch.id, memory)
                 self._replan(batch, self.tariff.plans(batch, self.predictor.forecast(batch, now), now))
+                self._waiting.plan(batch.id.tolist(), now)
 
     def _replan(self, batch: Batch, plans: Plans) -> None:
         """Only plans that a forecast made are made anew: a first look stays first, a retry backs off."""
         self.store.replan(plans.pick(np.isfinite(batch.since_at) & (batch.n_failures == 0)))
 
     def _plans(self, findings: Sequence[Finding], standings: Sequence[Standing], now: float) -> list[Plan]:
-        batch = batch_of(findings, standings)
+        batch = batch_of([finding.lease for finding in findings], standings)
         plans = self.tariff.plans(batch, self.predictor.forecast(batch, now), now).rows()
         return [
             retry(finding, standing, plan.gap_s, now) if standing.n_failures else plan

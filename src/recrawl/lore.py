@@ -13,7 +13,7 @@ import json
 
 import numpy as np
 
-from recrawl.contracts import Predictor, Shared, Store
+from recrawl.contracts import Forgetting, Predictor, Shared, Store
 from recrawl.learn.parted import parts_of
 from recrawl.model import Bools, Floats, Seen
 
@@ -88,20 +88,21 @@ class _Note:
 
     def take_up(self) -> None:
         self._noted = self._store.note(self.key)
-        lore = _read(self._noted)
+        lore = self._read(self._noted)
         if lore is not None:
             self.predictor.take_lore(lore)
             self._counted = self.predictor.lore()
 
     def put(self) -> None:
         mine = self.predictor.lore()
-        gained = mine if self._counted is None else np.maximum(mine - self._counted, 0.0)
+        since = np.zeros_like(mine) if self._counted is None else self._counted
+        gained = mine != since
         while True:
             noted = self._store.note(self.key)
-            known = _read(noted) if noted != self._noted else None
-            total = mine if known is None or known.shape != mine.shape else known + gained
+            known = self._read(noted) if noted != self._noted else None
+            total = mine if known is None or known.shape != mine.shape else self._joined(known, mine, since)
             if total.sum() > MOST_COUNTED:
-                total = total * (SPARED * MOST_COUNTED / total.sum())
+                total = self._lessened(total, SPARED * MOST_COUNTED / total.sum())
             written = json.dumps(total.tolist()) if gained.any() else noted
             if written == noted or written is None or self._store.exchange(self.key, noted, written):
                 break
@@ -109,9 +110,23 @@ class _Note:
         if total is not mine:  # else it goes by that already
             self.predictor.take_lore(total)
 
+    def _joined(self, known: Floats, mine: Floats, since: Floats) -> Floats:
+        if isinstance(self.predictor, Forgetting):
+            return self.predictor.joined(known, since)
+        return known + np.maximum(mine - since, 0.0)
 
-def _read(noted: str | None) -> Floats | None:
-    return None if noted is None else np.array(json.loads(noted), dtype=np.float64)
+    def _lessened(self, lore: Floats, share: float) -> Floats:
+        if isinstance(self.predictor, Forgetting):
+            return self.predictor.lessened(lore, share)
+        return lore * share
+
+    def _read(self, noted: str | None) -> Floats | None:
+        if noted is None:
+            return None
+        lore = np.array(json.loads(noted), dtype=np.float64)
+        # noted before lore told how often half of it was let go
+        older = isinstance(self.predictor, Forgetting) and len(lore) == len(self.predictor.lore()) - 1
+        return np.append(lore, 0.0) if older else lore
 
 
 def _among(seen: Seen, own: list[Seen]) -> Bools:

@@ -20,7 +20,7 @@ from recrawl.contracts import Heir, Learner, Policy, Predictor
 from recrawl.costs import Costs
 from recrawl.finding import Chain, Finding, seen
 from recrawl.learn.parted import parts_of
-from recrawl.model import Bools, Floats, Ints, Seen
+from recrawl.model import Bools, Floats, Ints, Lease, Seen
 
 _NOBODY = np.zeros(1, dtype=np.int64)  # no resource has this number
 
@@ -89,20 +89,20 @@ class Memories:
                     _put_back(keeper, ids, rows, _signature(name), width)
             _put_back(keeper, ids, rows, signature, keeper.width)
 
-    def remember(self, findings: Sequence[Finding]) -> None:
+    def remember(self, leases: Sequence[Lease]) -> None:
         """The store's memory of a resource is the truth: another worker may have learned since."""
-        by_length: dict[int, list[Finding]] = {}
-        for finding in findings:
-            by_length.setdefault(len(finding.lease.standing.memory), []).append(finding)
+        by_length: dict[int, list[Lease]] = {}
+        for lease in leases:
+            by_length.setdefault(len(lease.standing.memory), []).append(lease)
         for length, alike in by_length.items():
             if length:
-                ids = np.array([finding.visit.resource_id for finding in alike], dtype=np.int64)
-                self.recall(ids, np.array([finding.lease.standing.memory for finding in alike]))
+                ids = np.array([lease.resource.id for lease in alike], dtype=np.int64)
+                self.recall(ids, np.array([lease.standing.memory for lease in alike]))
 
     def adopt(self, chains: Sequence[Chain], fresh: Callable[[], Predictor]) -> Seen:
         """Learn from visits made elsewhere; where later ones are recorded, from the whole past anew. The
         former come back."""
-        self.remember([chain.findings[0] for chain in chains])
+        self.remember([chain.findings[0].lease for chain in chains])
         learned = seen([f for chain in chains if chain.told is None for f in chain.findings])
         self.learn(learned)
         for chain in chains:

@@ -14,6 +14,7 @@ from math import inf
 from recrawl.contracts import Store
 from recrawl.model import Lease
 from recrawl.schedule.budget import Allowance
+from recrawl.terms import BACK_S
 
 VISITS, BYTES = "allowance", "allowance-bytes"
 
@@ -29,12 +30,12 @@ class Purse:
         self._reserved: dict[tuple[int, int], int] = {}  # bytes, by the host and the token of a lease
 
     def begin(self, now: float) -> None:
-        """From now on it accrues at these limits; until now it did at those that were in force."""
+        """From now on it accrues at these limits; until now it did at those that were in force, or where the
+        clock was set back, not at all."""
         for key, per_day in ((VISITS, self.per_day), (BYTES, self.bytes_per_day)):
             while per_day is not None:
                 kept, allowance = self._allowance(key, now)
-                in_force = kept is None or kept.endswith(f"|{per_day!r}")
-                if in_force or self._exchanged(key, kept, allowance):
+                if kept is None or _in_force(kept, per_day, now) or self._exchanged(key, kept, allowance):
                     break
 
     def saved(self, now: float) -> tuple[float, float]:
@@ -55,7 +56,8 @@ class Purse:
         """When a visit is free."""
         ready_at = now
         if self.per_day is not None:
-            ready_at = self._allowance(VISITS, now)[1].ready_at
+            allowance = self._allowance(VISITS, now)[1]
+            ready_at = now if allowance.n_free else allowance.ready_at
         if self.bytes_per_day is not None:
             allowance = self._allowance(BYTES, now)[1]
             ready_at = max(ready_at, allowance.after(-allowance.saved) if allowance.saved <= 0.0 else now)
@@ -143,12 +145,19 @@ class Purse:
         if kept is None:
             return None, replace(allowance, saved=allowance.most)
         saved, at, *rate = (float(part) for part in kept.split("|"))
-        # until now it accrued at the rate of whoever wrote it, from now on at ours
-        before = Allowance(rate[0] if rate else allowance.per_day, saved, min(at, now)).accrued(now)
-        return kept, replace(allowance, saved=min(before.saved, allowance.most))
+        # Until now it accrued at the rate of whoever wrote it, from now on at ours. Where that one's clock is
+        # a little ahead, what has accrued by it does not accrue by ours again.
+        at = now if at > now + BACK_S else at
+        before = Allowance(rate[0] if rate else allowance.per_day, saved, at).accrued(now)
+        return kept, replace(allowance, saved=min(before.saved, allowance.most), at=before.at)
 
     def _exchanged(self, key: str, kept: str | None, allowance: Allowance) -> bool:
         return self._store.exchange(key, kept, f"{allowance.saved!r}|{allowance.at!r}|{allowance.per_day!r}")
+
+
+def _in_force(kept: str, per_day: float, now: float) -> bool:
+    _, at, *rate = kept.split("|")
+    return rate == [f"{per_day!r}"] and float(at) <= now + BACK_S
 
 
 def _key(lease: Lease) -> tuple[int, int]:

@@ -34,6 +34,7 @@ def test_peers_give_the_json_that_is_promised_and_a_page(folder: Path, tmp_path:
     assert f"recrawl evaluate peers --corpus {folder} --goal prompt --policy week,gold" in page
     assert "<svg" in page
     assert "floor" in page
+    assert "the first to each resource comes at the same time for all and is left out there" in page
 
 
 def test_forecasts_are_scored_and_drawn(folder: Path, tmp_path: Path) -> None:

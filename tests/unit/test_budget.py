@@ -14,7 +14,7 @@ from recrawl.checks.policy import sample_forecasts
 from recrawl.checks.predictor import sample_batch
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.model import DAY_S
-from recrawl.schedule.budget import Allowance, demand_per_day, price_for
+from recrawl.schedule.budget import Allowance, demand_per_day, lowest_price, price_for
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.policies.uniform import Uniform
@@ -40,6 +40,32 @@ def test_uniform_shares_the_budget_out_evenly() -> None:
 def test_a_budget_above_all_demand_costs_nothing() -> None:
     quote = Uniform().quote(sample_batch(10), sample_forecasts(GammaFilter(), 10))
     assert price_for(quote, 1e6) == 0.0
+
+
+def test_what_is_asked_for_only_where_it_costs_nothing_has_a_price_above_nothing() -> None:
+    """Under a calendar demand jumps at 0: what costs nothing waits for no better moment."""
+
+    def asked(price: float) -> float:
+        return 48.0 if price == 0.0 else 41.0 / (1.0 + price)
+
+    assert lowest_price(asked, 48.0) == 0.0
+    price = lowest_price(asked, 47.0)
+    assert 0.0 < price < 1e-100
+    assert asked(price) == 41.0
+    assert asked(lowest_price(asked, 20.0)) == pytest.approx(20.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("guess", [1e-300, 4e-300, 1e300])
+def test_from_a_price_that_was_next_to_none_it_is_not_far_to_another(guess: float) -> None:
+    n_asked = 0
+
+    def asked(price: float) -> float:
+        nonlocal n_asked
+        n_asked += 1
+        return 41.0 / (1.0 + price / 1e4)
+
+    assert lowest_price(asked, 20.5, guess=guess) == pytest.approx(1e4, rel=1e-4)
+    assert n_asked < 30
 
 
 def test_a_budget_below_the_largest_gaps_has_no_price() -> None:

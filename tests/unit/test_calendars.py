@@ -194,6 +194,7 @@ def test_a_calendar_can_be_unlearned() -> None:
     of_day = hours(calendars).reshape(7, 24).mean(axis=0)
     assert of_day.argmax() == 21
     assert of_day[21] > 2.5 * of_day[9]
+    assert calendars.halved[0] > 0  # which others need to know
 
 
 def test_more_room_leaves_all_as_it_was() -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
+from itertools import pairwise
 from math import nan
 from xml.etree import ElementTree
 
@@ -49,7 +50,8 @@ from recrawl.evaluate.gains import Gain
 from recrawl.evaluate.measures import measure
 from recrawl.evaluate.pieces import pieces
 from recrawl.evaluate.protocol import whole
-from recrawl.evaluate.report.bars import bars
+from recrawl.evaluate.report import labels
+from recrawl.evaluate.report.bars import SIZE, bars
 from recrawl.evaluate.report.choosing import documents, drawing, elsewhere, markdown, plain, tables
 from recrawl.evaluate.trials import Trial, trial_of, tried
 from recrawl.model import DAY_S
@@ -280,6 +282,11 @@ def test_tables_are_written_for_pages_and_bars_are_drawn_for_all_parts() -> None
     drawn = [found.text or "" for found in svg.iterfind(f"{SVG}g[@class='bar']/{SVG}title")]
     assert len(drawn) == len(GOALS) * (len(TRIED) + len(ALONE))
     assert any(told.startswith("habits: staleness cut +10.0") for told in drawn)
+    names = [t for t in svg.iterfind(f"{SVG}text") if t.get("text-anchor") == "middle" and t.get("y")]
+    for row in {t.get("y") for t in names}:
+        set_ = [(float(t.get("x", "")), labels.width(t.text or "", SIZE)) for t in names if t.get("y") == row]
+        # they do not run together
+        assert all(x + wide / 2.0 <= y - next_ / 2.0 for (x, wide), (y, next_) in pairwise(sorted(set_)))
     means = [one.mean.value for one in brought(trials, "fresh")]
     assert means == pytest.approx([0.1] * len(TRIED) + [0.0] * len(ALONE))
 

@@ -153,10 +153,86 @@ def test_old_counts_make_room_for_new_ones() -> None:
     store, predictor = stored(), Rhythm()
     lore = Lore(store, predictor)
     lore.take_up()
-    predictor.take_lore(np.full_like(predictor.lore(), MOST_COUNTED))
+    much = np.full_like(predictor.lore(), MOST_COUNTED)
+    much[-1] = 3.0
+    predictor.take_lore(much)
     lore.put()
+    assert predictor.lore()[-1] == 3.0  # how often half was let go is no count
     assert MOST_COUNTED / 2 < predictor.lore().sum() < MOST_COUNTED
     assert json.loads(store.note(KEY) or "") == predictor.lore().tolist()
+
+
+def test_a_calendar_that_lets_go_goes_on_counting_for_everybody() -> None:
+    """Each of two workers has seen so many changes that half of them is let go; then each sees some more."""
+    store = stored()
+    sharers = [(predictor, Lore(store, predictor)) for predictor in (Rhythm(), Rhythm())]
+    loud, quiet = (predictor.common.calendars for predictor, _ in sharers)
+    loud.n[0], loud.x[0] = 100.0, 50.0
+    for _ in range(2):
+        for _, lore in sharers:
+            lore.catch_up()
+    assert quiet.n[0].tolist() == loud.n[0].tolist()
+    for calendars, more in ((loud, 8.0), (quiet, 2.0)):
+        calendars.n[0] = 0.5 * calendars.n[0] + more
+        calendars.x[0] = 0.5 * calendars.x[0] + 1.0
+        calendars.loss[0] -= 3.0  # moments that were known
+        calendars.halved[0] += 1.0
+    for _ in range(2):
+        for _, lore in sharers:
+            lore.catch_up()
+    for calendars in (loud, quiet):
+        assert calendars.n[0] == pytest.approx(100.0 / 2 + 8.0 + 2.0)  # both let go of the same half
+        assert calendars.x[0] == pytest.approx(50.0 / 2 + 2.0)
+        assert calendars.loss[0] == pytest.approx(-6.0)
+        assert calendars.halved[0] == 1.0
+    loud.n[0] = 0.5 * loud.n[0] + 4.0
+    loud.halved[0] += 1.0
+    quiet.n[0] += 6.0
+    for _ in range(2):
+        for _, lore in sharers:
+            lore.catch_up()
+    for calendars in (loud, quiet):
+        assert calendars.n[0] == pytest.approx(60.0 / 2 + 4.0 + 6.0 / 2)  # what one let go of is let go
+        assert calendars.halved[0] == 2.0
+    fresh = Rhythm()
+    Lore(store, fresh).take_up()
+    assert fresh.lore().tolist() == sharers[0][0].lore().tolist()
+
+
+def test_what_was_learned_anew_meanwhile_is_not_let_go_of_again() -> None:
+    """All visits were learned anew while a worker ran on, and half of the counts was let go less often."""
+    store, predictor = stored(), Rhythm()
+    lore, calendars = Lore(store, predictor), predictor.common.calendars
+    calendars.n[0], calendars.x[0], calendars.halved[0] = 100.0, 50.0, 5.0
+    lore.catch_up()
+    anew = Rhythm()
+    anew.common.calendars.n[0], anew.common.calendars.x[0] = 80.0, 40.0
+    anew.common.calendars.halved[0] = 3.0
+    Lore(store, anew).put_anew()
+    calendars.n[0] += 6.0
+    lore.catch_up()
+    assert calendars.n[0] == pytest.approx(86.0)
+    assert calendars.x[0] == pytest.approx(40.0)
+    assert calendars.halved[0] == 3.0
+    Lore(store, anew).put_anew()
+    calendars.n[0] = 0.5 * calendars.n[0] + 4.0
+    calendars.x[0] *= 0.5
+    calendars.halved[0] += 1.0
+    lore.catch_up()
+    assert calendars.n[0] == pytest.approx(80.0 / 2 + 4.0)  # nor less often than here since
+    assert calendars.halved[0] == 4.0
+
+
+def test_what_was_noted_before_calendars_told_how_often_they_let_go_is_taken_up() -> None:
+    store = stored()
+    loop = worker(store)
+    look(loop, range(6))
+    loop.finish()
+    noted = json.loads(store.note(KEY) or "")
+    store.note(KEY, json.dumps(noted[:-1]))
+    fresh = Rhythm()
+    Lore(store, fresh).take_up()
+    assert fresh.lore().tolist() == noted
 
 
 def test_what_the_gamma_filter_learned_is_taken_over_and_the_policy_keeps_its_own() -> None:

@@ -172,6 +172,41 @@ def test_what_really_happened_stands_beside_policies_with_as_many_visits() -> No
     assert own.measures["wait_days_mean"].low == 0.0  # each may have come just before it was seen
 
 
+def test_whoever_learns_makes_as_many_visits_in_every_replay() -> None:
+    seen, _ = watched(60, 40.0, 3)
+    wanted = Wanted(
+        policies=("index",),
+        goal="fresh",
+        predictor="rhythm",
+        min_gap_s=HOUR_S,
+        max_gap_s=30 * DAY_S,
+        n_draws=3,
+    )
+    replay = _Replay(past_of([seen]), 300, wanted)
+    index = contender("index", goal="fresh", min_gap_s=HOUR_S, max_gap_s=30 * DAY_S)
+    made = [len(run) for run in replay.runs(index, replay.shares())]
+    assert len(made) == 5
+    assert max(abs(n - 300) for n in made) <= 0.005 * 300 + 1
+
+
+def test_a_number_of_visits_that_no_price_gives_is_said() -> None:
+    seen, _ = watched(60, 40.0, 3)
+    wanted = Wanted(
+        policies=("uniform",),
+        goal="fresh",
+        predictor="gamma",
+        min_gap_s=5 * DAY_S,
+        max_gap_s=30 * DAY_S,
+        budget_per_day=60.0,
+        n_draws=2,
+    )
+    found = backtest([seen], wanted, lambda *_: None)
+    (_, bound) = found.rows
+    assert bound.visits < 60 * 8.5
+    assert "visits, not 2,4" in found.notes[-1]
+    assert found.notes[-1].endswith("no price within the gap bounds gives those.")
+
+
 def test_a_resource_counts_from_its_first_visit_on() -> None:
     entered_at = START_AT + DAY_S * np.where(np.arange(60) < 30, 0.0, 25.0 + np.arange(60) % 5)
     seen, _ = watched(60, 40.0, 4, entered_at=entered_at)

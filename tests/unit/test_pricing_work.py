@@ -103,6 +103,16 @@ def test_prices_of_hosts_are_found_in_few_turns_where_demand_falls_in_jumps() ->
     assert n_turns <= 26
 
 
+@pytest.mark.parametrize("guess", [1e-300, 4e-300])
+def test_a_host_that_is_full_keeps_a_price_where_others_have_next_to_none(guess: float) -> None:
+    """Where a budget nearly suffices for the smallest gaps its price is next to none."""
+
+    def asked(prices: Floats, open_: Bools) -> Floats:
+        return 100.0 / (1.0 + prices)
+
+    assert host_prices(asked, np.array([10.0]), guess=guess) == pytest.approx([9.0], rel=1e-3)
+
+
 @pytest.mark.parametrize("every", [2, 3, 7])
 def test_a_price_is_that_of_all_also_where_what_is_alike_has_every_nth_number(every: int) -> None:
     n = every * N_PILOT

@@ -41,7 +41,7 @@ def test_what_a_visit_is_worth_is_said_in_what_the_goal_is_about() -> None:
     caught = reason(plan(rule="index:capture", price=0.2149), Standing())
     assert "worth about a 21.5 % chance of a version that would be missed" in caught
     assert "worth about 12,300 by its goal" in reason(plan(rule="index:other"), Standing())
-    for free in (0.0, float("nan")):
+    for free in (0.0, 1e-300, 4e-300, float("nan")):
         assert reason(plan(price=free), Standing()).endswith("; then a visit is worth it (goal fresh).")
 
 

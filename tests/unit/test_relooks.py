@@ -165,3 +165,21 @@ def test_a_budget_in_bytes_alone_looks_at_what_was_given_up_too() -> None:
     both = priced(replace(asked, per_day=300.0, bytes_per_day=30.0 * 5e4, n_bytes=np.full(400, 5e4)))
     assert both.relooks is not None
     assert both.relooks.cycle_s == pytest.approx(by_visits.relooks.cycle_s, rel=0.01)
+
+
+@pytest.mark.parametrize("full", [{}, {4: 9 * DAY_S, 10**12: 3 * DAY_S}], ids=["none full", "full"])
+def test_looks_are_planned_in_proportion_to_what_is_asked_about(full: dict[int, float]) -> None:
+    """However many hosts there are: at every visit one is asked about."""
+    n = 6
+    group = np.array([4, 5, 10**12, 10**12 + 1, 7, 4])
+    batch = replace(
+        sample_batch(n),
+        group=group,
+        n_informative=np.full(n, 2),
+        bits=np.ones(n, dtype=np.uint64),
+        min_gap_s=np.full(n, 3_600.0),
+        max_gap_s=np.full(n, 20 * DAY_S),
+    )
+    forecasts = GammaForecasts(np.full(n, 5.0), np.full(n, 5.0 * DAY_S / 10.0))
+    found = Relooks(DAY_S, 7 * DAY_S, full).applied(batch, forecasts, batch.max_gap_s)
+    assert found.tolist() == [full.get(host, 7 * DAY_S) for host in group.tolist()]

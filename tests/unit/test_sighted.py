@@ -62,7 +62,7 @@ def test_a_finding_with_a_hunch_is_planned_and_kept_with_it() -> None:
     batch, _ = store.batch()
     assert batch.hunch_gap_s[1] == 10_800.0
     after = [stepped(finding) for finding in findings]
-    assert batch_of(findings, after).hunch_per_day[1] == 8.0
+    assert batch_of([finding.lease for finding in findings], after).hunch_per_day[1] == 8.0
     later = replace(findings[1].visit, since_at=T0 - 9.0, changed=Changed.NO)
     assert seen([replace(findings[1], visit=later)]).hunch_per_day.tolist() == [8.0]
 

@@ -137,7 +137,8 @@ def peers(
     The rules are the strategies of Umbrich et al. (fix, dyn, window, ...; see `recrawl evaluate umbrich`) and
     those of other programs (nutch, heritrix, miniflux, ...). "Ours" is policy `index`, by which `recrawl run`
     goes. Each rule looks as often as it likes; then `index` makes as many visits to the same things in the
-    same time, within one in a hundred, for the goal you name: who catches more, is fresher, is sooner?
+    same time, within one in a hundred, the first to each left out since all make those alike, for the goal
+    you name: who catches more, is fresher, is sooner?
 
     Differences have intervals: `?` marks those that may be chance. The floor, the plainest scheduler that
     learns, stands beside both, and so does what could be done by whoever knew every change.

@@ -82,6 +82,14 @@ class Shared(Protocol):
 
 
 @runtime_checkable
+class Forgetting(Shared, Protocol):
+    """One that lets go of what it counted long ago. So its lore may be less than it was."""
+
+    def joined(self, noted: Floats, since: Floats) -> Floats: ...  # noted, and counted here since lore was so
+    def lessened(self, lore: Floats, share: float) -> Floats: ...  # with so much of what was counted
+
+
+@runtime_checkable
 class Composed(Protocol):
     """A predictor that is made of others. Each of them keeps rows and lore of its own, under its own name, so
     that it can be exchanged for one of its parts, or stand in for it, and nothing is lost."""

@@ -180,7 +180,7 @@ class Contender:
                 price=price,
                 goal=goal,
                 predictor=Rhythm(without=_parts(self.without)),
-                replan_every_s=max(HOUR_S, low_s / 4.0),
+                replan_every_s=HOUR_S,  # as runs do, unless they are told otherwise
                 fits=None if GROUNDS in self.without else fits(traces, window),
             )
         # what is expected in the mean needs no rhythm: `proportional` goes by the Gamma filter

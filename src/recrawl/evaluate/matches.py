@@ -18,9 +18,7 @@ N_LIMIT_DRAWS = 1  # a limit is far off: how it varies from draw to draw tells n
 ROUNDED = 1e-12  # what sums in another order may differ by
 
 
-def most_of(n_visits: int) -> float:
-    """What still counts as the same number of visits; who made more has won nothing."""
-    return 1.01 * n_visits + 1.0
+EQUAL = 0.01  # of the visits: so near are two numbers of them the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +35,7 @@ class Match:
     forced: bool  # the gap bounds alone make so many visits: nobody could do them otherwise
     spread: float  # of the difference in the goal's own measure, from draw to draw
     limits: Mapping[str, float]  # what a scheduler that knows every change could do within the gap bounds
+    first_visits: int  # which all make alike, and which count for nobody
 
     @property
     def lead(self) -> float:
@@ -51,17 +50,22 @@ class Match:
         found = self.differences[aim(self.goal)[0]]
         return found.low > ROUNDED or found.high < -ROUNDED
 
+    def surplus(self, made: Score, beside: Score) -> float:
+        """By how many visits one made more than is the same number as the other's; below 0: it has not."""
+        return (made.visits - beside.visits) - EQUAL * (beside.visits - self.first_visits) - 1.0
+
     @property
     def winner(self) -> str:
         if self.forced and not self.sure:
             return "even"
-        if self.lead > 0.0:
-            return "ours" if self.ours.visits <= most_of(self.theirs.visits) else "even"
+        if self.lead > 0.0:  # who made more visits has won nothing
+            return "ours" if self.surplus(self.ours, self.theirs) <= 0.0 else "even"
         return "rule" if self.lead < 0.0 else "even"
 
     def document(self) -> dict[str, Any]:
         return {
             "rule": self.rule,
+            "first_visits": self.first_visits,
             **_figures(self.theirs),
             "ours": _figures(self.ours),
             "floor": _figures(self.floor),

@@ -2,8 +2,8 @@
 
 A rule runs first and decides how often it looks. Then ours (policy `index`) and the floor run over the same
 resources in the same window, each at the price that gives as many visits. All of them begin with the window's
-first visits, a rule that knows the future too: when they come tells nobody anything. What all meet alike
-cancels out in the difference.
+first visits, a rule that knows the future too: when they come tells nobody anything, and they are left out
+where visits are counted to be equal. What all meet alike cancels out in the difference.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from math import inf
 from threading import Lock
 from zlib import crc32
 
+import numpy as np
+
 from recrawl.corpora.opened import Histories
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.bidding import bid
@@ -21,7 +23,7 @@ from recrawl.evaluate.contenders import ARCHIVER, PEERS, TOLERANCE, Contender, c
 from recrawl.evaluate.gains import aim, gain
 from recrawl.evaluate.intervals import difference, spread
 from recrawl.evaluate.limits import n_evenly, omniscient_within
-from recrawl.evaluate.matches import MEASURES, N_LIMIT_DRAWS, Match, Peers, most_of
+from recrawl.evaluate.matches import MEASURES, N_LIMIT_DRAWS, Match, Peers
 from recrawl.evaluate.measures import mean_score, measure
 from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, counted, each, measured_days, nobody
 from recrawl.evaluate.sample import held_in_memory, unweighted
@@ -39,12 +41,13 @@ FORCED = 0.02  # so near to the fewest or the most visits that the gaps allow, t
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What the visits of one run came to."""
+    """What the visits of one run came to; it is as long as it has visits that somebody decided on."""
 
     sums: Sums
+    n_first: int
 
     def __len__(self) -> int:
-        return self.sums.n_visits
+        return self.sums.n_visits - self.n_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class _Round:
     floor: Sums
     fewest: int
     most: int
+    n_first: int
     limits: Sequence[float] | None
 
 
@@ -76,7 +80,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Peers:
     pairs = [
         (draws_of([draw[i].ours for draw in draws]), draws_of([draw[i].floor for draw in draws]))
         for i, row in enumerate(rows)
-        if not row.forced and row.ours.visits <= most_of(row.floor.visits)
+        if not row.forced and row.surplus(row.ours, row.floor) <= 0.0
     ]
     seed = (ask.seed, crc32(corpus.about.name.encode()))
     return Peers(
@@ -118,40 +122,46 @@ class _Replay:
         some = self._held.population(draw)
         # Runs at other prices stay known: rules that look about as often need one more run, or none.
         known: dict[str, dict[float, _Made]] = {}
-        ends_s = (self._ask.max_gap_s, self._ask.min_gap_s)
-        fewest, most = (n_evenly(gap_s, some.window) for gap_s in ends_s)
+        fewest, most = self._ends(some)
         found = []
         for name, rule in self._rules.items():
             theirs = self._made(some, rule.visits(some.traces, some.window))
             ours, floor = (
-                self._equal(some, one, len(theirs), known.setdefault(one.name, {}))
+                self._equal(some, one, theirs, known.setdefault(one.name, {}))
                 for one in (self._ours, self._floor)
             )
-            limits = self._limits(some, len(theirs)) if draw < N_LIMIT_DRAWS else None
-            found.append(_Round(theirs.sums, ours.sums, floor.sums, fewest, most, limits))
+            limits = self._limits(some, theirs.sums.n_visits) if draw < N_LIMIT_DRAWS else None
+            found.append(_Round(theirs.sums, ours.sums, floor.sums, fewest, most, theirs.n_first, limits))
             with self._lock:
                 self._n_done += 1
                 share = self._n_done / (len(self._rules) * self._ask.n_draws)
                 self._tell(share, f"{name}, draw {draw + 1} of {self._ask.n_draws}")
         return found
 
-    def _equal(self, some: Population, one: Contender, n_visits: int, known: dict[float, _Made]) -> _Made:
+    def _equal(self, some: Population, one: Contender, theirs: _Made, known: dict[float, _Made]) -> _Made:
         def run(price: float) -> _Made:
             return self._made(some, one.visits(some.traces, some.window, price=price))
 
         if not len(some.traces):
             return run(1.0)
         # At either end of the gaps the number of visits is known, and they may be very many.
-        free = n_visits >= (1.0 - TOLERANCE) * n_evenly(self._ask.min_gap_s, some.window)
-        if free or n_visits <= (1.0 + TOLERANCE) * n_evenly(self._ask.max_gap_s, some.window):
+        fewest, most = (n - theirs.n_first for n in self._ends(some))
+        free = len(theirs) >= (1.0 - TOLERANCE) * most
+        if free or len(theirs) <= (1.0 + TOLERANCE) * fewest:
             price = 0.0 if free else inf
             if price not in known:
                 known[price] = run(price)
             return known[price]
-        return bid(run, n_visits, one.guess(some.traces, some.window, n_visits), TOLERANCE, known)[1]
+        guess = one.guess(some.traces, some.window, theirs.sums.n_visits)
+        return bid(run, len(theirs), guess, TOLERANCE, known)[1]
+
+    def _ends(self, some: Population) -> tuple[int, int]:
+        """The fewest and the most visits within the gaps."""
+        return n_evenly(self._ask.max_gap_s, some.window), n_evenly(self._ask.min_gap_s, some.window)
 
     def _made(self, some: Population, visits: Visits) -> _Made:
-        return _Made(Sums.of(measure(some.traces, visits, some.window), some.group, self._held.n_groups))
+        sums = Sums.of(measure(some.traces, visits, some.window), some.group, self._held.n_groups)
+        return _Made(sums, int(np.count_nonzero(np.diff(visits.bounds))))
 
     def _limits(self, some: Population, n_visits: int) -> list[float] | None:
         if not len(some.traces):
@@ -178,8 +188,10 @@ def _match(rule: str, ask: Ask, rounds: Sequence[_Round]) -> Match:
     ours_drawn, rule_drawn, floor_drawn = draws_of(ours), draws_of(theirs), draws_of(floor)
     scores = {who: [one.score() for one in made] for who, made in enumerate((theirs, ours, floor))}
     leads = [getattr(a, own) - getattr(b, own) for a, b in zip(scores[1], scores[0], strict=True)]
-    n_visits = sum(one.n_visits for one in theirs)
-    fewest, most = sum(one.fewest for one in rounds), sum(one.most for one in rounds)
+    # first visits are everybody's, and no choice of anybody
+    n_first = sum(one.n_first for one in rounds)
+    n_visits = sum(one.n_visits for one in theirs) - n_first
+    fewest, most = (sum(getattr(one, end) for one in rounds) - n_first for end in ("fewest", "most"))
     return Match(
         rule=rule,
         goal=ask.goal,
@@ -191,6 +203,7 @@ def _match(rule: str, ask: Ask, rounds: Sequence[_Round]) -> Match:
         forced=n_visits <= (1.0 + FORCED) * fewest or n_visits >= (1.0 - FORCED) * most,
         spread=spread(leads)[1],
         limits=_mean_limits(rounds),
+        first_visits=round(sum(one.n_first for one in rounds) / len(rounds)),
     )
 
 
@@ -206,5 +219,5 @@ def _unequal(rows: Sequence[Match]) -> list[str]:
         "the gap bounds gives those."
         for row in rows
         for who, made in (("ours", row.ours), ("the floor", row.floor))
-        if abs(made.visits - row.theirs.visits) > 0.01 * row.theirs.visits + 1.0
+        if max(row.surplus(made, row.theirs), row.surplus(row.theirs, made)) > 0.0
     ]

@@ -8,6 +8,8 @@ from math import exp, inf, log, nextafter
 
 from recrawl.contracts import Quote
 from recrawl.model import DAY_S
+from recrawl.schedule.policies.index import LEAST
+from recrawl.schedule.reason import NOTHING
 
 TOLERANCE = 1e-5  # of the price and of the demand, as shares
 STRIDE = 4.0  # from one price to the next while the right one is not yet between two
@@ -31,14 +33,18 @@ def lowest_price(asked: Callable[[float], float], limit: float, *, guess: float 
     """
     if asked(0.0) <= limit:
         return 0.0
+    if asked(LEAST) <= limit:
+        # what costs nothing waits for no better moment, so that more may be asked for at 0 alone
+        return LEAST
     if asked(inf) > limit:
         return inf
 
     def excess(price: float) -> float:
         return log(max(asked(price), 1e-9) / max(limit, 1e-9))
 
-    low = high = guess if 0.0 < guess < inf else 1.0
-    y0 = y1 = excess(guess if 0.0 < guess < inf else 1.0)
+    # From a price that was next to none, or its inverse, hundreds of strides would lead to any other.
+    low = high = guess if NOTHING < guess < 1.0 / NOTHING else 1.0
+    y0 = y1 = excess(low)
     while y1 > 0.0:
         low, y0, high = high, y1, high * STRIDE
         y1 = excess(high)

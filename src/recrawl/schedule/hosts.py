@@ -118,7 +118,8 @@ def host_prices(asked: Callable[[Floats, Bools], Floats], most: Floats, *, guess
     """
     n = len(most)
     stride = np.log(STRIDE)
-    x = np.full(n, np.log(guess) if 0.0 < guess < np.inf else 0.0)
+    # a guess beyond the farthest would be settled at once, and what is full would be given up
+    x = np.full(n, np.log(guess) if np.exp(-FARTHEST) < guess < np.exp(FARTHEST) else 0.0)
     x0, y0 = np.full(n, -np.inf), np.full(n, np.nan)
     x1, y1 = np.full(n, np.inf), np.full(n, np.nan)
     kept, left = np.zeros(n, dtype=np.int8), np.full(n, np.inf)

@@ -6,6 +6,7 @@ from math import inf, isfinite
 
 from recrawl.model import ASKED, DAY_S, HOUR_S, Changes, Plan, Standing
 
+NOTHING = 1e-200  # a price below is there only to be none: see schedule/budget.py
 N_NEW = 10  # visits: after so many a resource is known by what it did
 # What a visit saves under each goal. One more visit saves so much: that is what the index of a goal means.
 _SAVED = {"fresh": "stale time", "fresh-harmonic": "being behind", "prompt": "waiting for news"}
@@ -69,7 +70,7 @@ def _why(plan: Plan, weight: float, by_size: bool, scarce: str) -> str:
         return "every resource gets a gap in which as many changes are expected"
     if not goal:
         return f"as the rule {plan.rule} has it"
-    if not isfinite(plan.price) or plan.price <= 0.0 or weight <= 0.0:
+    if not isfinite(plan.price) or plan.price < NOTHING or weight <= 0.0:
         return f"then a visit is worth it (goal {goal})"
     counted = "" if weight == 1.0 else f" and with its weight of {weight:g}"
     size = " of the usual size" if by_size else ""
@@ -96,7 +97,11 @@ def price_words(goal: str, price: float) -> str:
 
     >>> price_words("fresh", 70812.0), price_words("capture", 0.2149)
     ('70,800 seconds of stale time saved', '0.215 versions that would be missed')
+    >>> price_words("fresh", 1e-300)
+    'next to nothing'
     """
+    if 0.0 < price < NOTHING:
+        return "next to nothing"
     if goal == "capture":
         return f"{rounded(price, 3)} versions that would be missed"
     saved = _SAVED.get(goal)

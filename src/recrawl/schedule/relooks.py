@@ -37,9 +37,12 @@ class Relooks:
         """The gaps, shorter for those that were given up."""
         rows = np.flatnonzero(given_up(batch, forecasts, gap_s))
         lost, found = batch.pick(rows), gap_s.copy()
-        cycle_s = np.full(max(int(lost.group.max(initial=0)), *self.full, 0) + 1, self.cycle_s)
-        cycle_s[list(self.full)] = list(self.full.values())
-        cycle_s = cycle_s[lost.group]
+        cycle_s = np.full(len(lost), self.cycle_s)
+        if self.full:
+            hosts = np.array(sorted(self.full), dtype=np.int64)
+            place = np.minimum(np.searchsorted(hosts, lost.group), len(hosts) - 1)
+            theirs_s = np.array([self.full[host] for host in hosts.tolist()])
+            cycle_s = np.where(hosts[place] == lost.group, theirs_s[place], cycle_s)
         # Where pairs are rarer than the largest gap allows, some looks have no second one, drawn by the
         # resource and the number of the visit.
         drawn = cycle_s * (factors(lost, 0.5) - 0.5) < lost.max_gap_s

@@ -44,6 +44,8 @@ class Terms(NamedTuple):
 @quick
 def asked_s(terms: Terms, common: Common, row: Floats, beat: Beat, i: int, n_told: int) -> float:
     """The own time after which a visit is worth the price, a little more or less for those that scout."""
+    if _free(terms, i):
+        return 0.0
     a, b_s = gamma_of(row, common.lean, terms.shape[i], terms.scale_s[i])
     gap_s = _gap(terms.goal, a, b_s, log(terms.price), terms.weight[i], common.habits, beat, terms.log_gap)
     own_s = usual_s(common.habits, beat, gap_s)
@@ -55,11 +57,18 @@ def asked_s(terms: Terms, common: Common, row: Floats, beat: Beat, i: int, n_tol
 
 
 @quick
+def _free(terms: Terms, i: int) -> bool:
+    return bool(terms.price <= 0.0 < terms.weight[i])
+
+
+@quick
 def _gap(
     goal: int, a: float, b_s: float, wanted: float, weight: float, habits: Habits, beat: Beat, log_gap: Floats
 ) -> float:
     """The gap at which the worth, as habits alone have it, first reaches the price: read off the same grid
     as `schedule.policies.index` lays out."""
+    if weight <= 0.0:
+        return exp(log_gap[-1])
     own, survived, passed, at_s, rate = 0.0, 0.0, 0.0, 0.0, 1.0
     age_s = beat.since_at - beat.anchor_at
     bin_ = bin_of(age_s / beat.unit_s)
@@ -135,6 +144,10 @@ def due_at(
     terms: Terms, common: Common, row: Floats, beat: Beat, since_at: float, own_s: float, i: int, now: float
 ) -> float:
     """When so much own time has passed since the last visit, or sooner by what its kin have told by now."""
+    if _free(terms, i):
+        return since_at + terms.min_gap_s
+    if terms.price == inf:
+        return since_at + terms.max_gap_s
     gap_s = due_after_s(common, beat, since_at, own_s, terms.max_gap_s)
     timely = terms.goal in (FRESH, FRESH_HARMONIC, PROMPT)
     q = told_by_kin(common.ties, i + 1, since_at, now) if timely else 0.0

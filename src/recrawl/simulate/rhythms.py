@@ -4,7 +4,8 @@ Policy `index` at a constant price with the forecasts of predictor `rhythm`. Wit
 planned anew every so often, as the loop does when it finds its price, and the visits are those that the loop
 makes (tests/parity/test_rhythms.py says when). Without, only those are whose group was stirred, and how much
 own time each has to wait stays as it was decided at its last visit: many times faster, and much the same
-visits.
+visits. Whoever is due is asked once more whether it need not wait on, as the loop does with what it claims;
+without `waiting` it is visited.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def walk_rhythm(
     predictor: Rhythm,
     replan_every_s: float,
     exact: bool = False,
+    waiting: bool = True,
     kin: KinTable | None = None,
     fits: Fits | None = None,
 ) -> Visits:
@@ -105,6 +107,7 @@ def walk_rhythm(
                 until_at,
                 float(replan_every_s),
                 exact,
+                waiting,
             )
         )
         made = _in_rows(parts, n)
@@ -139,6 +142,7 @@ def _walked(
     end_at: float,
     every_s: float,
     exact: bool,
+    waiting: bool,
 ) -> tuple[Ints, Floats]:
     """From `start_at` on; or, where the walk is begun, on from there with other priors."""
     n = len(known.due_at)
@@ -182,7 +186,7 @@ def _walked(
                 told.clear()
             n_planned = n_made
             replan_at += every_s
-        elif exact or known.n_told[i] == 1 or not waits(terms, common, groups, known, i, line):
+        elif not waiting or known.n_told[i] == 1 or not waits(terms, common, groups, known, i, exact, line):
             heappop(line)
             if n_made == len(made):
                 made, of = np.concatenate((made, made)), np.concatenate((of, of))  # room for as many again

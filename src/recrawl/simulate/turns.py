@@ -18,11 +18,11 @@ from recrawl.learn.rhythms.steps import take
 from recrawl.model import Floats, Ints
 from recrawl.simulate.clocked import Terms, asked_s, due_at, gone_s
 from recrawl.simulate.groups import Groups
+from recrawl.waiting import LATER
 
 # Without `exact`: a group is planned anew when its clock has gone further than was thought by this share of
-# its usual gap; and whoever turns out to be due later than was thought, by this share of its gap, waits on.
+# its usual gap.
 RISEN = 0.05
-LATER = 0.02
 
 
 class Known(NamedTuple):
@@ -86,14 +86,17 @@ def waits(
     groups: Groups,
     known: Known,
     i: int,
+    exact: bool,
     line: list[tuple[float, int, int]],
 ) -> bool:
-    """Whether the first in the line goes back into it: its group may have been quieter than was thought when
-    it was planned."""
+    """Whether the first in the line goes back into it, as `recrawl.waiting` has it: its group may have been
+    quieter than was thought when it was planned."""
     at, since_at, row = known.due_at[i], known.since_at[i], known.rows[i]
     group = groups.of[i]
     slot = groups.slot[group] if groups.member[group] < 0 else -1
     beat = beat_of(common, row, since_at, slot, terms.scale_s[i] / terms.shape[i])
+    if exact:
+        known.own_s[i] = asked_s(terms, common, row, beat, i, known.n_told[i])
     later_at = due_at(terms, common, row, beat, since_at, known.own_s[i], i, at)
     if later_at <= at + LATER * (at - since_at):
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -126,18 +127,30 @@ class _Replay:
         """What really happened: its visits are known, only the changes' times are not. That all known changes
         were seen says nothing, so there is no recall."""
         runs = _Run(cohort.past.visits for cohort in self.cohorts)
-        shares = self._shares()
+        shares = self.shares()
         found = self._judged(OWN, None, [runs] * len(shares), shares)
         nothing = Bounded(value=np.nan, low=np.nan, high=np.nan)
         return replace(found, measures={**found.measures, "recall": nothing})
 
     def replayed(self, one: Contender) -> Replayed:
-        shares = self._shares()
-        price = self._price(one, shares[-1]) if one.priced else None
-        runs = [self._run(one, draw, share, price) for draw, share in enumerate(shares)]
-        return self._judged(one.name, float(self.n_visits) if one.priced else None, runs, shares)
+        shares = self.shares()
+        return self._judged(
+            one.name, float(self.n_visits) if one.priced else None, self.runs(one, shares), shares
+        )
 
-    def _shares(self) -> list[list[float | Floats]]:
+    def runs(self, one: Contender, shares: Sequence[list[float | Floats]]) -> list[_Run]:
+        """Each replay at a price of its own: what is learned in it differs, and so would the visits."""
+        if not one.priced:
+            return [self._run(one, draw, share, None) for draw, share in enumerate(shares)]
+        made: list[_Run] = []
+        guess = one.guess_at(self.gap_s)
+        for draw, share in enumerate(shares):
+            price, run = bid(partial(self._run, one, draw, share), self.n_visits, guess, TOLERANCE)
+            made.append(run)
+            guess = price if 0.0 < price < inf else guess
+        return made
+
+    def shares(self) -> list[list[float | Floats]]:
         """When in its interval each change came: the earliest, the latest, and anywhere."""
         rng = np.random.default_rng(self.wanted.seed + 1)
         ends: list[list[float | Floats]] = [[end] * len(self.cohorts) for end in (0.0, 1.0)]
@@ -146,11 +159,6 @@ class _Replay:
             for _ in range(max(self.wanted.n_draws, 1))
         ]
         return [*ends, *drawn]
-
-    def _price(self, one: Contender, share: list[float | Floats]) -> float:
-        """That gives the number of visits; found once, on one draw."""
-        guess = one.guess_at(self.gap_s)
-        return bid(lambda price: self._run(one, 0, share, price), self.n_visits, guess, TOLERANCE)[0]
 
     def _run(self, one: Contender, draw: int, share: list[float | Floats], price: float | None) -> _Run:
         return _Run(

@@ -28,7 +28,10 @@ def bars(chart: Bars) -> str:
         parts.append(f'<path d="M{left:.1f} {y:.1f}H{WIDTH - _RIGHT:.1f}" stroke="#8884" fill="none"/>')
         parts.append(_text(axes.figure(tick), left - 6, y + 4, "end"))
     for p, place in enumerate(chart.places):
-        parts.append(_text(place, left + (p + 0.5) * wide, HEIGHT - 12, "middle"))
+        # beside each other they would run together
+        lines = place.split(" ", 1) if labels.width(place, SIZE) > wide else [place]
+        for i, line in enumerate(lines):
+            parts.append(_text(line, left + (p + 0.5) * wide, HEIGHT - 18 + 13 * i, "middle"))
     for h, heap in enumerate(chart.heaps):
         colour = COLOURS[heap.style % len(COLOURS)]
         for p, (value, low, high) in enumerate(heap.values):

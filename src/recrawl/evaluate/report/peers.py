@@ -106,11 +106,12 @@ _SIGNS = (
 )
 _CONVENTIONS = (
     "Each rule looks as often as it likes. Ours and the floor then make as many visits, within one in a "
-    "hundred, to the same resources in the same windows. The floor is one Gamma filter for each resource, "
-    "which forgets a twentieth at every visit, with the goal's own index. The limit is what a scheduler that "
-    "knew every change could do with as many visits within the same gaps, in the first draw: nothing can do "
-    "better. Of the delay it is not known. Where a rule makes the fewest or the most visits that the gaps "
-    "allow, everybody makes the same ones: there it is even."
+    "hundred, to the same resources in the same windows; the first to each resource comes at the same time "
+    "for all and is left out there, though not where visits are shown. The floor is one Gamma filter for "
+    "each resource, which forgets a twentieth at every visit, with the goal's own index. The limit is what a "
+    "scheduler that knew every change could do with as many visits within the same gaps, in the first draw: "
+    "nothing can do better. Of the delay it is not known. Where a rule makes the fewest or the most visits "
+    "that the gaps allow, everybody makes the same ones: there it is even."
 )
 
 

@@ -22,12 +22,13 @@ from recrawl.learn.histories import known_after_s
 from recrawl.learn.predictors.gamma import GammaFilter, known
 from recrawl.learn.rhythms.accounts import accounted, p_silent
 from recrawl.learn.rhythms.beats import heeds, nothing_in_common
-from recrawl.learn.rhythms.calendars import counts_of_all, go_by, more_calendars
+from recrawl.learn.rhythms.calendars import more_calendars
 from recrawl.learn.rhythms.forecasts import Rhythms, scatter
-from recrawl.learn.rhythms.habits import Habits, counted
+from recrawl.learn.rhythms.habits import Habits
 from recrawl.learn.rhythms.hearsay import before
 from recrawl.learn.rhythms.kin import all_told_by_kin, more_ties, tied
 from recrawl.learn.rhythms.lessons import SEVERAL, all_overheard, learned
+from recrawl.learn.rhythms.lore import joined, lessened, lore_of, taught
 from recrawl.learn.rhythms.rates import LEAN, gammas_of, rates_of
 from recrawl.learn.rhythms.rows import (
     BLANK,
@@ -114,16 +115,17 @@ class Rhythm:
 
     def lore(self) -> Floats:
         """The counts of habits, and of everybody's calendar."""
-        of_all = counts_of_all(self.common.calendars)
-        return np.concatenate([self.habits.n.ravel(), self.habits.x.ravel(), of_all])
+        return lore_of(self.common)
 
     def take_lore(self, lore: Floats) -> None:
         """Go by these counts; what no predictor of this kind counted is passed over."""
-        if lore.shape == self.lore().shape and np.isfinite(lore).all() and (lore >= 0.0).all():
-            n, x, of_all = np.split(lore, [self.habits.n.size, 2 * self.habits.n.size])
-            shape = self.habits.n.shape
-            self.common = self.common._replace(habits=counted(n.reshape(shape), x.reshape(shape)))
-            go_by(self.common.calendars, of_all)
+        self.common = taught(self.common, lore)
+
+    def joined(self, noted: Floats, since: Floats) -> Floats:
+        return joined(noted, self.lore(), since)
+
+    def lessened(self, lore: Floats, share: float) -> Floats:
+        return lessened(lore, share)
 
     def overhear(self, seen: Seen) -> None:
         """Take in what visits tell of their groups, where somebody else has learned from them."""

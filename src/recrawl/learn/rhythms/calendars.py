@@ -47,6 +47,7 @@ class Calendars(NamedTuple):
     belief: Floats  # how far the clock goes by the calendar
     spread: Floats  # how many times as fast as in its slowest hour it runs in its fastest
     unsettled: Ints  # visits counted since the clock was set
+    halved: Floats  # how often half of the counts was let go
     shown: Rows  # (rows, N_CELLS + 1): what the clock shows as each hour of the week begins
 
 
@@ -58,20 +59,9 @@ def no_calendars(n: int) -> Calendars:
         belief=np.full(n, FAINT),
         spread=np.ones(n),
         unsettled=np.zeros(n, dtype=np.int64),
+        halved=np.zeros(n),
         shown=np.tile(np.arange(N_CELLS + 1, dtype=np.float32) * np.float32(HOUR_S), (n, 1)),
     )
-
-
-def counts_of_all(calendars: Calendars) -> Floats:
-    """What was counted of all, and how it was foretold."""
-    return np.concatenate([calendars.n[0], calendars.x[0], calendars.loss[0]])
-
-
-def go_by(calendars: Calendars, counts: Floats) -> None:
-    """Take this for what was counted of all."""
-    calendars.n[0], calendars.x[0] = counts[:N_KINDS], counts[N_KINDS : 2 * N_KINDS]
-    calendars.loss[0] = counts[2 * N_KINDS :]
-    settle(calendars, 0)
 
 
 def more_calendars(calendars: Calendars, n: int) -> Calendars:
@@ -204,6 +194,7 @@ def mark(
             calendars.x[row] *= 0.5
             calendars.n[row] *= 0.5
             calendars.loss[row] *= 0.5
+            calendars.halved[row] += 1.0
         settle(calendars, row)
 
 

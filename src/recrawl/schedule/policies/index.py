@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 
@@ -143,6 +144,11 @@ class ClockedQuote:
         if self.sway.any():
             own_s = own_s * (1.0 + self.sway * np.minimum(OPEN * self.clock.usual.survival(usual_s), 1.0))
         gap_s = self.clock.due_s(own_s, self.max_gap_s, self.timely, self.counting)
+        # What costs nothing is worth it however slow a clock runs, and waits for no better moment if it has a
+        # weight: who waits for one at every visit makes fewer, and sees less. What no price allows comes at
+        # the largest gap, however fast a clock runs.
+        free = (np.asarray(price) <= 0.0) & (self.usual.log_worth[0] >= log(LEAST))
+        gap_s = np.where(free, self.min_gap_s, np.where(np.isposinf(price), self.max_gap_s, gap_s))
         return np.asarray(np.clip(gap_s, self.min_gap_s, self.max_gap_s))
 
 
