@@ -31,7 +31,8 @@ _MASKS = [
     (r"\s+", " "),
 ]
 
-NOT_ALWAYS = ("group ", "calendar ", "told ", "silence ")  # lines of `why`, where there is something to say
+# lines of `why`, where there is something to say
+NOT_ALWAYS = ("group ", "calendar ", "told ", "silence ", "it showed")
 
 
 def shape(line: str) -> str:
