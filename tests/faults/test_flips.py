@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -100,7 +101,7 @@ def missed_in_archive(home: Path, sent: dict[int, str], verify: Verify, n_flips:
 def same_content(file: Path, other: Path) -> bool:
     try:
         return gzip.decompress(file.read_bytes()) == gzip.decompress(other.read_bytes())
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, zlib.error):
         return False
 
 

@@ -11,6 +11,7 @@ from math import nan
 import numpy as np
 import pytest
 from tests.unit.test_sighted import N, lived, looked, looping
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recrawl.app.training import present
 from recrawl.checks.store.samples import T0, new
@@ -51,7 +52,8 @@ def asked(lived: Loop) -> tuple[Lessons, float]:
 
 @pytest.fixture(scope="module")
 def model(asked: tuple[Lessons, float]) -> Trained:
-    found = learned(*asked)
+    with threadpool_limits(limits=1):  # as where a process shares the machine; elsewhere there may be more
+        found = learned(*asked)
     assert found is not None
     return found
 

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from recrawl.learn.algebra import one_thread
 from recrawl.learn.histories import Histories
 from recrawl.model import DAY_S, Bools, Floats, Ints, Priors
 
@@ -96,6 +97,7 @@ def laid_out(seen: Histories) -> Floats:
     return likelihoods(seen, _PER_DAY / DAY_S)
 
 
+@one_thread()
 def fitted_to(
     likelihood: Floats, group: Ints, *, shape: float, scale_days: float, now: float = nan
 ) -> Priors:

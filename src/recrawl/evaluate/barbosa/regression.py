@@ -10,6 +10,7 @@ import numpy as np
 from recrawl.evaluate.barbosa.daily import Daily
 from recrawl.evaluate.barbosa.tables import Part
 from recrawl.learn import hunches
+from recrawl.learn.algebra import one_thread
 from recrawl.learn.histories import Histories
 from recrawl.learn.priors import SHAPE, doubted, fitted, foretold
 from recrawl.learn.sights.boosting import held_out, held_out_with, regressed
@@ -37,6 +38,7 @@ class Hunched:
     error_of_mean: float  # of the mean of the training pages, said of all
 
 
+@one_thread()
 def hunched(
     values: Floats, first: Floats, site: Ints, seen: Daily, split: Part, size: Size | None
 ) -> Hunched:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from recrawl.errors import BadInputError
+from recrawl.learn.algebra import one_thread
 from recrawl.learn.experts.blends import blended, blends, odds
 from recrawl.learn.experts.ridge import Ridge, drawn_through
 from recrawl.learn.experts.signs import Singles, signs
@@ -152,9 +153,7 @@ def _scikit_learn(module: str) -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Whoever measures shares the machine with others."""
+    """What is not loaded yet cannot be limited."""
     _scikit_learn("ensemble")
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn needs it too
-
-    with threadpool_limits(limits=1):
+    with one_thread():
         yield

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from recrawl.errors import BadInputError
+from recrawl.learn import algebra
 from recrawl.model import Floats, Ints
 
 
@@ -27,12 +28,8 @@ def scikit_learn(module: str = "") -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within, scikit-learn's loops use one thread: workers share the machine with others. Nor does it check
-    the parameters of each of some hundred small trees."""
-    unchecked = scikit_learn().config_context(skip_parameter_validation=True)
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn needs it too
-
-    with unchecked, threadpool_limits(limits=1):
+    """The same, and scikit-learn does not check the parameters of each of some hundred small trees."""
+    with scikit_learn().config_context(skip_parameter_validation=True), algebra.one_thread():
         yield
 
 

@@ -7,6 +7,7 @@ from math import log
 import numpy as np
 
 from recrawl.errors import BadInputError
+from recrawl.learn.algebra import one_thread
 from recrawl.learn.estimators import likeliest
 from recrawl.learn.groups import FEW, Classes, equal_classes
 from recrawl.learn.groups import classes as best_classes
@@ -27,6 +28,7 @@ N_FOLDS = 4
 N_TOLD = 3  # visits after the first, for a rate to say which class a resource is of
 
 
+@one_thread()
 def trained(
     values: Floats,
     seen: Histories,
