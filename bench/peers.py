@@ -3,6 +3,7 @@
     python bench/peers.py FOLDER                     all corpora, both gap settings, three goals
     python bench/peers.py FOLDER --quick             with two draws of windows instead of ten
     python bench/peers.py FOLDER --predictor NAME --corpora wiki,terms --json figures.json
+    python bench/peers.py FOLDER --corpora boards --rules hydra --json hydra.json     one rule of many
     python bench/peers.py wiki.json others.json      runs that were made before, all together
     python bench/peers.py wiki.json others.json --markdown cells.md --plot gains.svg
 
@@ -17,7 +18,7 @@ import argparse
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -83,9 +84,28 @@ def cell_of(document: Mapping[str, Any]) -> Cell:
 
 
 def read(paths: Sequence[Path]) -> list[Cell]:
-    """A cell that was measured twice counts as it was measured last."""
-    found = [cell_of(one) for path in paths for one in json.loads(path.read_text(encoding="utf-8"))]
-    return list({(cell.corpus, cell.gaps, cell.goal): cell for cell in found}.values())
+    """A cell of which rules were measured apart is put together; a rule that was measured twice counts as it
+    was measured last, and those that were measured with it before do not count."""
+    by_key: dict[tuple[str, str, str], list[Cell]] = {}
+    for path in paths:
+        for cell in map(cell_of, json.loads(path.read_text(encoding="utf-8"))):
+            others = by_key.get((cell.corpus, cell.gaps, cell.goal), [])
+            apart = [other for other in others if not rules_of(other) & rules_of(cell)]
+            by_key[cell.corpus, cell.gaps, cell.goal] = [*apart, cell]
+    return [together(parts) for parts in by_key.values()]
+
+
+def together(parts: Sequence[Cell]) -> Cell:
+    """The gain is the mean over all budgets: each part counts for those of its own that leave a choice. They
+    were resampled alike, as the same resources and draws stand behind them."""
+    gains = [part.gain for part in parts for row in part.rows if part.gain and not row["forced"]]
+    rows = sorted((row for part in parts for row in part.rows), key=lambda row: RULES.index(row["rule"]))
+    gain = replace(mean_gain(gains), n_groups=gains[0].n_groups) if gains else None
+    return replace(parts[0], took_s=sum(part.took_s for part in parts), gain=gain, rows=rows)
+
+
+def rules_of(cell: Cell) -> set[str]:
+    return {row["rule"] for row in cell.rows}
 
 
 def settings(corpus: str) -> dict[str, float]:

@@ -259,11 +259,11 @@ class Loop:
 
     def reprice(self, now: float) -> Terms:
         """Find the price that the budget can pay, and plan every resource anew at it."""
-        if now < self._latest_at - BACK_S:
+        if back := now < self._latest_at - BACK_S:
             # else nothing would be visited until the time comes round that this clock showed
             self.store.set_back(now, lease_s=self.lease_s, rest_s=MAX_CRAWL_DELAY_S)
         self._latest_at = now
-        self.purse.begin(now)
+        self.purse.begin(now, back=back)
         said = self.store.note("said")
         batch, memory = self.store.batch()
         self._memories.recall(batch.id, memory)

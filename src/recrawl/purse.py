@@ -14,7 +14,6 @@ from math import inf
 from recrawl.contracts import Store
 from recrawl.model import Lease
 from recrawl.schedule.budget import Allowance
-from recrawl.terms import BACK_S
 
 VISITS, BYTES = "allowance", "allowance-bytes"
 
@@ -29,13 +28,14 @@ class Purse:
         self.mean_bytes = 0.0  # of a visit, as far as is known
         self._reserved: dict[tuple[int, int], int] = {}  # bytes, by the host and the token of a lease
 
-    def begin(self, now: float) -> None:
-        """From now on it accrues at these limits; until now it did at those that were in force, or where the
+    def begin(self, now: float, *, back: bool = False) -> None:
+        """From now on it accrues at these limits; until now it did at those that were in force, or where our
         clock was set back, not at all."""
         for key, per_day in ((VISITS, self.per_day), (BYTES, self.bytes_per_day)):
             while per_day is not None:
-                kept, allowance = self._allowance(key, now)
-                if kept is None or _in_force(kept, per_day, now) or self._exchanged(key, kept, allowance):
+                kept, allowance = self._allowance(key, now, back=back)
+                in_force = kept is None or (kept.endswith(f"|{per_day!r}") and not back)
+                if in_force or self._exchanged(key, kept, allowance):
                     break
 
     def saved(self, now: float) -> tuple[float, float]:
@@ -137,7 +137,7 @@ class Purse:
             if self._exchanged(key, kept, allowance.spent(n)):
                 return
 
-    def _allowance(self, key: str, now: float) -> tuple[str | None, Allowance]:
+    def _allowance(self, key: str, now: float, *, back: bool = False) -> tuple[str | None, Allowance]:
         """What is left, and the note that says so."""
         kept = self._store.note(key)
         per_day = self.per_day if key == VISITS else self.bytes_per_day
@@ -146,18 +146,13 @@ class Purse:
             return None, replace(allowance, saved=allowance.most)
         saved, at, *rate = (float(part) for part in kept.split("|"))
         # Until now it accrued at the rate of whoever wrote it, from now on at ours. Where that one's clock is
-        # a little ahead, what has accrued by it does not accrue by ours again.
-        at = now if at > now + BACK_S else at
+        # ahead, what has accrued by it does not accrue by ours again.
+        at = min(at, now) if back else at
         before = Allowance(rate[0] if rate else allowance.per_day, saved, at).accrued(now)
         return kept, replace(allowance, saved=min(before.saved, allowance.most), at=before.at)
 
     def _exchanged(self, key: str, kept: str | None, allowance: Allowance) -> bool:
         return self._store.exchange(key, kept, f"{allowance.saved!r}|{allowance.at!r}|{allowance.per_day!r}")
-
-
-def _in_force(kept: str, per_day: float, now: float) -> bool:
-    _, at, *rate = kept.split("|")
-    return rate == [f"{per_day!r}"] and float(at) <= now + BACK_S
 
 
 def _key(lease: Lease) -> tuple[int, int]:

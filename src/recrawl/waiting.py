@@ -16,7 +16,7 @@ from math import inf, nan
 
 import numpy as np
 
-from recrawl.contracts import Clocked, Predictor, Store
+from recrawl.contracts import Clocked, Predictor, Shared, Store
 from recrawl.errors import StoreError
 from recrawl.finding import batch_of
 from recrawl.memories import Memories
@@ -33,6 +33,7 @@ class Waiting:
 
     def __init__(self, store: Store, predictor: Predictor, tariff: Tariff) -> None:
         self._store, self._predictor, self._tariff = store, predictor, tariff
+        self._teaches = isinstance(predictor, Shared)
         self._known_at = -inf  # when this worker last overheard the others
         self._planned: dict[int, float] = {}  # which it planned itself since then, and when
         # Until when each waits on, after which visit. Who is claimed before that all the same is visited.
@@ -67,7 +68,7 @@ class Waiting:
         return leases
 
     def _put_off(self, leases: Sequence[Lease], memories: Memories, now: float) -> frozenset[int]:
-        if not leases:
+        if not leases or not self._teaches:
             return frozenset()
         memories.remember(leases)
         batch = batch_of(leases, [lease.standing for lease in leases])

@@ -7,7 +7,8 @@ made in the middle, after some visits of the moment or after all of them.
 One order is the shell's own. What is overdue when it is planned anew is visited at once, and each visit
 teaches before the next one does: the walks go by the resources' numbers, the loop by how long they are
 overdue. So here the loop's plans begin no sooner than the moment they are made. Nor does the loop keep the
-first gaps by itself, as the walks do.
+first gaps by itself, as the walks do. And after hundreds of visits that were put off the loop finds its price
+early, which walks at a constant price never do: there are fewer here.
 """
 
 from __future__ import annotations

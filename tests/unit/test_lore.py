@@ -10,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from recrawl.checks.predictor import CHECKS, MakePredictor
+from recrawl.checks.predictor import CHECKS, MakePredictor, check_what_two_counted_is_joined
 from recrawl.finding import Finding
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.loop import Loop
 from recrawl.lore import MOST_COUNTED, Lore
-from recrawl.model import DAY_S, Changed, NewResource, Outcome, Visit
+from recrawl.model import DAY_S, Changed, Floats, NewResource, Outcome, Visit
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Fresh
 from recrawl.schedule.policies.index import Index
@@ -30,6 +30,24 @@ KEY = "lore:Rhythm"
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
 def test_the_rhythm_keeps_the_contract(check: Callable[[MakePredictor], None]) -> None:
     check(Rhythm)
+
+
+class Hoarding(Rhythm):
+    """Counts what it had counted before once more."""
+
+    def joined(self, noted: Floats, since: Floats) -> Floats:
+        return super().joined(noted, 0.0 * since)
+
+
+class Unforgetting(Rhythm):
+    def lessened(self, lore: Floats, share: float) -> Floats:
+        return super().lessened(lore, max(share, 1.0))
+
+
+@pytest.mark.parametrize("faulty", [Hoarding, Unforgetting])
+def test_whoever_joins_lore_wrongly_does_not_keep_the_contract(faulty: type[Rhythm]) -> None:
+    with pytest.raises(AssertionError):
+        check_what_two_counted_is_joined(faulty)
 
 
 def stored() -> MemoryStore:

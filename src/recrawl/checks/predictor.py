@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from recrawl.contracts import Accountable, Alert, Predictor, Shared
+from recrawl.contracts import Accountable, Alert, Forgetting, Predictor, Shared
 from recrawl.learn.priors import Grounded
 from recrawl.model import DAY_S, Batch, Priors, Seen, unfolded
 
@@ -188,6 +188,7 @@ def check_other_priors_change_beliefs_and_no_memory(make: MakePredictor) -> None
 def check_lore_adds_up_and_can_be_begun_anew(make: MakePredictor) -> None:
     """Of predictors whose resources teach each other: counts, which a fresh one can be given."""
     predictor, fresh = make(), make()
+    forgets = isinstance(predictor, Forgetting)
     if not (isinstance(predictor, Shared) and isinstance(fresh, Shared)):
         return
     assert not fresh.lore().any()
@@ -198,11 +199,31 @@ def check_lore_adds_up_and_can_be_begun_anew(make: MakePredictor) -> None:
     fresh.take_lore(lore)
     assert np.array_equal(fresh.lore(), lore)
     predictor.learn(sample_visits(10, seed=1))
-    assert (predictor.lore() >= lore).all()
+    assert forgets or (predictor.lore() >= lore).all()
     assert np.array_equal(fresh.lore(), lore)  # it is nobody else's
     fresh.take_lore(np.zeros_like(lore))
     assert not fresh.lore().any()
     assert predictor.n_heard > 0
+
+
+def check_what_two_counted_is_joined(make: MakePredictor) -> None:
+    """Of predictors that let go of old counts, and so say themselves how lore is joined and made less."""
+    one, other, fresh = make(), make(), make()
+    if not (isinstance(one, Forgetting) and isinstance(other, Forgetting) and isinstance(fresh, Forgetting)):
+        return
+    one.learn(sample_visits(10))
+    other.learn(sample_visits(10, seed=1))
+    nothing = np.zeros_like(one.lore())
+    both = one.joined(other.lore(), nothing)
+    np.testing.assert_allclose(both, other.joined(one.lore(), nothing), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(fresh.joined(both, nothing), both, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(one.joined(other.lore(), one.lore()), other.lore(), rtol=1e-9, atol=1e-9)
+    assert max(one.lore().sum(), other.lore().sum()) < both.sum()
+    less = one.lessened(both, 0.5)
+    assert (np.isfinite(both) & np.isfinite(less)).all()
+    assert less.sum() < both.sum()
+    fresh.take_lore(both)
+    np.testing.assert_allclose(fresh.lore(), both, rtol=1e-9, atol=1e-9)
 
 
 def check_overhearing_writes_no_memory(make: MakePredictor) -> None:
@@ -283,6 +304,7 @@ CHECKS = [
     check_change_makes_change_likelier,
     check_other_priors_change_beliefs_and_no_memory,
     check_lore_adds_up_and_can_be_begun_anew,
+    check_what_two_counted_is_joined,
     check_overhearing_writes_no_memory,
     check_an_account_is_columns_and_changes_nothing,
     check_a_longer_silence_is_less_probable,
