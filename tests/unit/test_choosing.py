@@ -25,6 +25,7 @@ from recrawl.evaluate.choices import (
     BY_GROUP,
     OVER_TIME,
     TOGETHER,
+    WAYS,
     brought,
     chosen,
     less,
@@ -289,6 +290,21 @@ def test_tables_are_written_for_pages_and_bars_are_drawn_for_all_parts() -> None
         assert all(x + wide / 2.0 <= y - next_ / 2.0 for (x, wide), (y, next_) in pairwise(sorted(set_)))
     means = [one.mean.value for one in brought(trials, "fresh")]
     assert means == pytest.approx([0.1] * len(TRIED) + [0.0] * len(ALONE))
+
+
+def test_a_goal_that_a_corpus_was_not_tried_with_is_told_of_the_others() -> None:
+    trials = [trial(name, goal, {WHOLE: {ALL: 0.1}}) for name in ("a", "bb") for goal in GOALS[:2]]
+    more = [*trials, trial("ccc", "fresh", {WHOLE: {ALL: 0.4}})]
+    assert [one.mean.value for one in brought(more, "prompt")] == [
+        one.mean.value for one in brought(trials, "prompt")
+    ]
+    assert brought(more, "fresh")[0].mean.value == pytest.approx(0.2)
+    assert set(brought(more, "prompt")[0].by_corpus) == {"a", "bb"}
+    made = {(one.how, one.goal): one for one in verdicts(more)}
+    assert len(made[BY_CORPUS, "prompt"].chosen) == 2
+    assert len(made[BY_CORPUS, "fresh"].chosen) == 3
+    assert [one.how for one in verdicts(more)] == [how for how in WAYS for _ in range(3)]
+    assert [row[0] for row in tables(more)[-1].rows] == ["a", "bb"]
 
 
 def test_what_one_run_chooses_is_tried_on_another() -> None:

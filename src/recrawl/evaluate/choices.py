@@ -24,6 +24,7 @@ TOGETHER = "together"  # all goals: the mean of their gains, each as a multiple 
 
 BY_GROUP, OVER_TIME, BY_CORPUS = "other groups", "later", "another corpus"
 OWN_GROUP, OWN_TIME = "other groups, each corpus by itself", "later, each corpus by itself"
+WAYS = (BY_GROUP, OVER_TIME, BY_CORPUS, OWN_GROUP, OWN_TIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,18 @@ def of_corpus(trials: Sequence[Trial], name: str) -> list[Trial]:
     return [trial for trial in trials if trial.corpus == name]
 
 
+def of_goal(trials: Sequence[Trial], goal: str) -> list[Trial]:
+    """Not every corpus need have been tried with every goal."""
+    return [trial for trial in trials if goal in (TOGETHER, trial.goal)]
+
+
 def score(trials: Sequence[Trial], goal: str, candidate: str, split: str) -> Gain:
     """The mean gain over the floor. Where some candidate's is not known, that trial counts for none."""
     return mean_gain(
         [
             _times(trial.gains[candidate][split], 1.0 / WANTED[trial.goal] if goal == TOGETHER else 1.0)
-            for trial in trials
-            if goal in (TOGETHER, trial.goal)
-            and all(isfinite(of[split].value) for of in trial.gains.values())
+            for trial in of_goal(trials, goal)
+            if all(isfinite(of[split].value) for of in trial.gains.values())
         ]
     )
 
@@ -160,7 +165,10 @@ def verdict(how: str, tries: Sequence[Try], goal: str) -> Verdict:
 
 
 def verdicts(trials: Sequence[Trial]) -> list[Verdict]:
-    return [verdict(how, tries, goal) for how, tries in ways(trials).items() for goal in goals_of(trials)]
+    goals = goals_of(trials)
+    found = [(how, goal, tries) for goal in goals for how, tries in ways(of_goal(trials, goal)).items()]
+    by_way = sorted(found, key=lambda one: WAYS.index(one[0]))
+    return [verdict(how, tries, goal) for how, goal, tries in by_way]
 
 
 def brought(trials: Sequence[Trial], goal: str) -> list[Brought]:
@@ -171,13 +179,14 @@ def brought(trials: Sequence[Trial], goal: str) -> list[Brought]:
     def gained(some: Sequence[Trial], more: str, fewer: str) -> Gain:
         return less(score(some, goal, more, ALL), score(some, goal, fewer, ALL))
 
+    tried = of_goal(trials, goal)
     return [
         Brought(
             part=part,
             alone=alone,
             goal=goal,
-            by_corpus={name: gained(of_corpus(trials, name), more, fewer) for name in corpora_of(trials)},
-            mean=gained(trials, more, fewer),
+            by_corpus={name: gained(of_corpus(tried, name), more, fewer) for name in corpora_of(tried)},
+            mean=gained(tried, more, fewer),
         )
         for part, alone, more, fewer in pairs
     ]

@@ -54,7 +54,7 @@ def tables(trials: Sequence[Trial]) -> list[Table]:
         _candidates(trials, goals),
         _verdicts(verdicts(trials)),
         _means(parts, goals),
-        *(_by_corpus(trials, parts[goal], goal) for goal in goals if goal != TOGETHER),
+        *(_by_corpus(parts[goal], goal) for goal in goals if goal != TOGETHER),
     ]
 
 
@@ -202,11 +202,11 @@ def _means(parts: dict[str, list[Brought]], goals: Sequence[str]) -> Table:
     )
 
 
-def _by_corpus(trials: Sequence[Trial], parts: Sequence[Brought], goal: str) -> Table:
+def _by_corpus(parts: Sequence[Brought], goal: str) -> Table:
     return Table(
         caption=f"What each part brings, corpus by corpus: {GOAL_NAMES[goal]} (95 % interval)",
         columns=("corpus", *map(_named, parts)),
-        rows=[[name, *(_told(one.by_corpus[name], goal) for one in parts)] for name in corpora_of(trials)],
+        rows=[[name, *(_told(one.by_corpus[name], goal) for one in parts)] for name in parts[0].by_corpus],
     )
 
 
