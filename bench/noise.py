@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.app.registry import part
 from recrawl.contracts import Detector
 from recrawl.detect.choose import detector_name
 from recrawl.learn.predictors.gamma import GammaFilter
@@ -29,6 +28,7 @@ from recrawl.livingweb import Disguise, Document, Form, LivingWeb, Noise, Script
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, HOUR_S, Changed, Fetch, Kind, NewResource, Resource, Settings, Snapshot
 from recrawl.observe.http import HttpFetcher
+from recrawl.registry import part
 from recrawl.remember.memory import MemoryStore
 from recrawl.remember.warc import WarcArchive
 from recrawl.schedule.policies.uniform import Uniform

@@ -26,8 +26,8 @@ from typing import Any
 
 from tests.faults.failpoints import Failpoints, Fault
 
-from recrawl.app.registry import names, part
 from recrawl.cli.main import main as recrawl
+from recrawl.registry import names, part
 
 ROOT = Path(__file__).parents[2]
 

@@ -21,11 +21,11 @@ from types import TracebackType
 
 from recrawl.app import config, rounds
 from recrawl.app.build import House
-from recrawl.app.registry import names, part
 from recrawl.contracts import Fetcher
 from recrawl.live.clock import WallClock
 from recrawl.live.gates import StoreGates
 from recrawl.model import Fetch, Hold, Request
+from recrawl.registry import names, part
 
 SOUND = "sound"
 CHARGES_AFTER = "charges-after"  # a claim keeps nobody away; only the end of a visit does

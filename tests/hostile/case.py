@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 from tests.hostile.origin import Origin, Replies
 
-from recrawl.app.registry import names, part
 from recrawl.checks.fetcher import Asked
 from recrawl.contracts import Detector, Fetcher, Handler, Premises
 from recrawl.detect.choose import detector_name
@@ -33,6 +32,7 @@ from recrawl.model import (
 )
 from recrawl.observe.http import HttpFetcher, Limits
 from recrawl.observe.route import Route
+from recrawl.registry import names, part
 
 LIMITS = Limits(
     dns_s=1.0,

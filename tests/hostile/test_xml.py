@@ -16,11 +16,11 @@ from xml.sax.handler import ContentHandler, feature_external_ges
 import pytest
 from tests.hostile.parsers import KINDS_OF_XML, SHEET, workbook
 
-from recrawl.app.registry import names, part
 from recrawl.app.sources import Reader
 from recrawl.contracts import Detector
 from recrawl.model import Fetch, Outcome, Request, Snapshot
 from recrawl.parse import feed, html, pool, rdf, sheets
+from recrawl.registry import names, part
 
 SECRET = "sesame-42"
 FLOOD = "hahaha" * 10

@@ -21,7 +21,6 @@ from recrawl.app.config import load
 from recrawl.app.everybody import Everybody
 from recrawl.app.foresight import foreseen
 from recrawl.app.policies import policy_of
-from recrawl.app.registry import part
 from recrawl.app.relearning import relearn
 from recrawl.app.silence import all_silent
 from recrawl.app.watchlist import watched
@@ -46,6 +45,7 @@ from recrawl.model import (
     Telling,
     Visit,
 )
+from recrawl.registry import part
 from recrawl.schedule.reason import reason
 
 NOW = 1_700_000_000.0

@@ -13,10 +13,10 @@ from recrawl.app.account import Account, account
 from recrawl.app.basis import basis, budgets
 from recrawl.app.build import House
 from recrawl.app.policies import policy_of
-from recrawl.app.registry import part
 from recrawl.cli.why import _fields
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, HOUR_S, NewResource, Outcome, Scope, ScopeKind, Settings
+from recrawl.registry import part
 
 HOST = "many.example"
 

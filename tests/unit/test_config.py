@@ -43,6 +43,7 @@ def test_the_file_wins_over_the_defaults_and_the_environment_over_the_file(
         ("[colours]\nred = 1\n", "colours: is not a setting"),
         ("[schedule]\nbudgte = 3\n", "did you mean schedule.budget"),
         ("budget = 3\n", "budget: is not a setting .did you mean schedule.budget"),
+        ("[schedul]\nbudget = 3\n", "schedul: is not a setting .did you mean .schedule..[)]"),
         ("schedule = 3\n", r"schedule: is a section; write \[schedule\]"),
         ("[schedule]\nbudget = true\n", "schedule.budget: true and false"),
         ("[fetching]\nconcurrency = true\n", "fetching.concurrency: true and false"),

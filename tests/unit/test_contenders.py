@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 import pytest
 
+from recrawl import registry
 from recrawl.errors import BadInputError, UnknownPartError
-from recrawl.evaluate import contenders
 from recrawl.evaluate.bidding import bid
 from recrawl.evaluate.contenders import NAMES, PRICED, contender
 from recrawl.evaluate.protocol import FIRST_GAP_S, Window
@@ -87,8 +87,8 @@ def test_any_other_predictor_is_asked_in_columns(name: str, monkeypatch: pytest.
     class Mine(GammaFilter):
         pass
 
-    parts = {("predictor", "mine"): Mine, ("goal", "prompt"): Prompt}
-    monkeypatch.setattr(contenders, "_part", lambda kind, name: parts[kind, name])
+    parts = {("predictors", "mine"): Mine, ("goals", "prompt"): Prompt}
+    monkeypatch.setattr(registry, "part", lambda group, name: parts[group, name])
     traces, window = history()
     mine = contender(name, goal="prompt", predictor="mine", min_gap_s=DAY_S, max_gap_s=180 * DAY_S)
     price = DAY_S if name == "index" else 0.5

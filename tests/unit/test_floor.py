@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.unit.test_contenders import history
 
+from recrawl import registry
 from recrawl.errors import BadInputError
-from recrawl.evaluate import contenders
 from recrawl.evaluate.contenders import contender
 from recrawl.model import DAY_S
 from recrawl.schedule.closed import CAPTURE, FRESH, FRESH_HARMONIC, PROMPT
@@ -70,6 +70,6 @@ def test_it_makes_the_visits_it_is_paid_for_whatever_the_goal(goal: str) -> None
 
 
 def test_a_goal_that_it_has_no_form_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contenders, "_part", lambda *_: object)
+    monkeypatch.setattr(registry, "part", lambda *_: object)
     with pytest.raises(BadInputError, match="no form for the goal 'fame'"):
         contender("floor", goal="fame", min_gap_s=1.0, max_gap_s=2.0)

@@ -75,6 +75,17 @@ def test_a_source_that_told_of_a_change_is_mentioned() -> None:
     assert "after the last look; a source has told of a change since; then a visit" in text
 
 
+def test_a_bound_that_holds_no_more_is_not_said_to_hold() -> None:
+    now = (3_600.0, 180 * DAY_S)
+    for bound, end in (("max", "largest"), ("min", "smallest")):
+        made = plan(gap_s=7_200.0, bound=bound)
+        was = f"2 hours was the {end} gap allowed when this was planned; `recrawl run` plans it anew"
+        assert was in reason(made, Standing(), bounds_s=now)
+        assert f"2 hours is the {end} gap allowed" in reason(made, Standing(), bounds_s=(7_200.0, 7_200.0))
+    jittered = plan(gap_s=0.93 * DAY_S, bound="max")
+    assert "is the largest gap allowed" in reason(jittered, Standing(), bounds_s=(60.0, DAY_S))
+
+
 def test_bounds_are_named() -> None:
     assert "smallest gap allowed" in reason(plan(bound="min"), Standing())
     assert "largest gap allowed" in reason(plan(bound="max"), Standing())

@@ -202,7 +202,9 @@ def test_a_corpus_without_contents_says_what_is_missing(tmp_path: Path) -> None:
     folder = corpus_folder(tmp_path / "c", [(1, DAY, "a"), (1, 2 * DAY, "b")])
     with pytest.raises(BadInputError, match=r"keeps no contents.*terms\.parquet or texts\.jsonl\.xz"):
         opened(folder, changes="significant")
-    with pytest.raises(BadInputError, match="recrawl corpus make wiki DIR"):
+    with pytest.raises(BadInputError, match="recrawl corpus make news DIR"):
+        opened("builtin:news", changes="significant")
+    with pytest.raises(BadInputError, match=r"wiki has .* no contents.*\(.*news.*\).*make NAME DIR"):
         opened("builtin:wiki", changes="significant")
     with pytest.raises(BadInputError, match="choose any or significant"):
         opened(folder, changes="large")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tests.unit.threads import batch, drawn, moments
 
-from recrawl.app.registry import part
 from recrawl.checks.predictor import sample_visits
 from recrawl.errors import BadInputError
 from recrawl.learn.predictors.gaps import GapPredictor
@@ -18,6 +17,7 @@ from recrawl.learn.predictors.threads import Fixed, Mean
 from recrawl.learn.threads.models import predicted
 from recrawl.learn.threads.svr import LEAST, plain, summed, taught
 from recrawl.model import Floats, Seen
+from recrawl.registry import part
 
 MACHINES: list[type[Svr]] = [Svr, DiscountedSvr]
 

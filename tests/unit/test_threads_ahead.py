@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from tests.unit.threads import drawn
 
-from recrawl.app.registry import part
 from recrawl.evaluate.tan.aiming import aimed, lives_s, posts_to_come
 from recrawl.evaluate.tan.catching import caught
 from recrawl.evaluate.tan.curved import curved
@@ -27,6 +26,7 @@ from recrawl.learn.threads.fitting import by_board
 from recrawl.learn.threads.models import MODELS, predicted
 from recrawl.loop import Loop
 from recrawl.model import DAY_S, HOUR_S, Floats, Ints, Kind, NewResource, Settings
+from recrawl.registry import part
 from recrawl.remember.memory import MemoryStore
 from recrawl.schedule.goals import Prompt
 from recrawl.schedule.policies.index import Index

@@ -197,7 +197,15 @@ def sentence(
         terms = noted_terms(store)
         by_size = terms is not None and terms.mix > 0.0
         scarce = "its host" if full_host(terms, resource) else "the budget"
-        return reason(plan, standing, said.changes, weight=said.weight, by_size=by_size, scarce=scarce)
+        return reason(
+            plan,
+            standing,
+            said.changes,
+            weight=said.weight,
+            by_size=by_size,
+            scarce=scarce,
+            bounds_s=(said.min_gap_s, said.max_gap_s),
+        )
     paused = "Paused: it is not looked at until `recrawl resume`"
     return f"{paused}." if erasure is None else f"{paused}; {erased_words(erasure)}."
 

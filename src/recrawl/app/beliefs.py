@@ -11,7 +11,6 @@ import numpy as np
 from recrawl.app.build import House
 from recrawl.app.policies import policy_of
 from recrawl.app.quantity import Budget
-from recrawl.app.registry import part
 from recrawl.contracts import Policy, Predictor, Shared
 from recrawl.costs import Costs
 from recrawl.grounds import Grounds
@@ -19,6 +18,7 @@ from recrawl.kinship import Kinship
 from recrawl.lore import Lore
 from recrawl.memories import Memories
 from recrawl.model import DAY_S, Batch, Floats, Ints, Resource, Standing
+from recrawl.registry import made
 from recrawl.terms import noted_terms
 
 N_MEMBERS = 100  # of a group that are asked, those seen last
@@ -39,7 +39,7 @@ class Beliefs:
             self.budget = Budget(self.terms.per_day, self.terms.bytes_per_day)
         self.policy: Policy
         self.policy, self.rule = policy_of(name, goal, asked=False)
-        self.predictor: Predictor = part("predictors", schedule.predictor)()
+        self.predictor: Predictor = made("predictors", schedule.predictor)
         self.costs = None if self.budget.bytes_per_day is None else Costs()
         grounds = Grounds(self.store, self.predictor, DAY_S)
         grounds.take_up()

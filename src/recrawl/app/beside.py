@@ -7,9 +7,9 @@ from contextlib import closing
 from math import inf
 from pathlib import Path
 
-from recrawl.app.registry import part
 from recrawl.contracts import Store
 from recrawl.model import Version
+from recrawl.registry import part
 
 
 def store_beside(path: Path) -> Store:

@@ -20,12 +20,12 @@ from recrawl.app.mending import mended
 from recrawl.app.policies import policy_of
 from recrawl.app.presence import Presence
 from recrawl.app.quantity import Budget
-from recrawl.app.registry import names, part
 from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Premises, Store
 from recrawl.errors import RecrawlError, StoreError
 from recrawl.live.clock import WallClock
 from recrawl.live.room import Room
 from recrawl.model import DAY_S, GLOBAL, Settings
+from recrawl.registry import made, names, part
 from recrawl.terms import noted_terms
 
 # What only a visit needs is imported when one is made: listing what is watched must not wait for it.
@@ -175,7 +175,7 @@ class House:
         chosen, rule = policy_of(name, goal_name, asked=goal is not None)
         return Loop(
             store=self.store,
-            predictor=part("predictors", schedule.predictor)(),
+            predictor=made("predictors", schedule.predictor),
             policy=chosen,
             rule=rule,
             per_day=budget.visits_per_day,

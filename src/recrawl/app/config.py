@@ -283,7 +283,12 @@ def _unknown_variables() -> Iterator[str]:
 
 
 def _hint(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, 1) or [one for one in known if one.endswith(f".{name}")]
+    section = get_close_matches(name, Config.model_fields, 1, cutoff=0.8)
+    near = (
+        [f"[{section[0]}]"]
+        if section
+        else get_close_matches(name, known, 1) or [one for one in known if one.endswith(f".{name}")]
+    )
     return f" (did you mean {near[0]}?)" if near else ""
 
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from recrawl.app import registry
+from recrawl import registry
 from recrawl.app.config import default_home, load
 from recrawl.app.quantity import instant, seconds
 from recrawl.corpora.about import About

@@ -18,10 +18,10 @@ from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE, open_house
 from recrawl.app.config import Config
 from recrawl.app.health import absent_parts, settings, unsound
 from recrawl.app.quantity import iso
-from recrawl.app.registry import GROUPS, names, part
 from recrawl.errors import RecrawlError
 from recrawl.live.room import Room, size
 from recrawl.observe.chromium import browser_found
+from recrawl.registry import GROUPS, names, part
 from recrawl.sighted import can_train
 
 _LOW_DISK_BYTES = 2**30

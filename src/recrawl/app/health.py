@@ -17,13 +17,13 @@ from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE
 from recrawl.app.ledger import past, round_row
 from recrawl.app.mending import mended
 from recrawl.app.quantity import iso
-from recrawl.app.registry import SINGULAR, part
 from recrawl.app.rows import Row, number
 from recrawl.app.spending import free_at, purse_of
 from recrawl.contracts import Store
 from recrawl.errors import RecrawlError
 from recrawl.model import DAY_S
 from recrawl.purse import Purse
+from recrawl.registry import SINGULAR, part
 from recrawl.remember.sqlite import sums
 from recrawl.terms import granted, noted_terms
 

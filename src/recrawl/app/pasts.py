@@ -10,12 +10,12 @@ from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING
 
-from recrawl.app.registry import part
 from recrawl.app.replies import Replies, fetch_id
 from recrawl.detect.choose import detector_name
 from recrawl.errors import BadInputError
 from recrawl.live.adoption import Adopted, Adopter, Past
 from recrawl.live.ground import Ground
+from recrawl.registry import part
 from recrawl.remember.catalogue import Catalogue, Listed
 from recrawl.remember.foreign import Damage
 from recrawl.remember.records import Unreadable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from inspect import signature
 
 from recrawl.app.config import Schedule
-from recrawl.app.registry import check, part
 from recrawl.contracts import Policy
 from recrawl.errors import ConflictError
+from recrawl.registry import check, made, part
 from recrawl.schedule.jitter import SHARE
 
 
@@ -18,7 +18,7 @@ def policy_of(name: str, goal: str, *, asked: bool) -> tuple[Policy, str]:
     policy: Policy
     known = signature(make).parameters
     if "goal" in known:
-        policy = make(goal=part("goals", goal)(), **({"jitter": SHARE} if "jitter" in known else {}))
+        policy = make(goal=made("goals", goal), **({"jitter": SHARE} if "jitter" in known else {}))
         return policy, f"{name}:{goal}"
     if asked:
         raise ConflictError(f"The policy {name!r} knows no goal; leave --goal out, or use policy index.")

@@ -35,7 +35,11 @@ def backtest(
     days: Annotated[
         float | None,
         typer.Option(
-            "--days", metavar="N", min=1.0, help="Only the last days; else all there is.", show_default=False
+            "--days",
+            metavar="N",
+            min=2.0,
+            help="Only the last days; else all there is.",
+            show_default=False,
         ),
     ] = None,
     draws: Annotated[

@@ -251,7 +251,7 @@ def list_(json: options.Json = False) -> None:
       recrawl corpus list
       recrawl corpus list --json
     """
-    from recrawl.app import registry
+    from recrawl import registry
     from recrawl.corpora.builtin import BUILTIN
     from recrawl.corpora.opened import PREFIX
 

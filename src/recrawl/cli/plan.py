@@ -145,7 +145,8 @@ def _say(found: Foresight) -> None:
     say_figures([name.upper() for name in columns], rows, 1)
     for words, (per_day, moved) in (("gain most", found.more), ("lose most", found.less)):
         if moved:
-            terminal.note(f"With {per_day:,.0f} visits a day instead of {found.present:,.0f} these {words}:")
+            n = f"{per_day:,.0f}" if per_day >= 1.0 else f"{per_day:.3g}"
+            terminal.note(f"With {n} visits a day instead of {found.present:,.0f} these {words}:")
             columns, rows = moved_table(moved)
             terminal.say_table([name.upper() for name in columns], rows)
     if found.needed is not None:

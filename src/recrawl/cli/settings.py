@@ -24,7 +24,9 @@ def set_(
     urls: options.Urls = None,
     tag: options.Tag = None,
     host: options.Host = None,
-    all_: Annotated[bool, typer.Option("--all", help="Everything.")] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Everything, whose weight and gaps the settings file has.")
+    ] = False,
     kind: options.Kind = None,
     weight: options.Weight = None,
     min_gap: options.MinGap = None,

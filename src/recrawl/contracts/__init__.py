@@ -1,4 +1,4 @@
-"""The plug points. Each has a conformance suite in `recrawl.checks`; built-ins pass it like any other."""
+"""The plug points. Most have a conformance suite in `recrawl.checks`; built-ins pass it like any other."""
 
 from recrawl.contracts.keeping import Archive, Store
 from recrawl.contracts.learning import (

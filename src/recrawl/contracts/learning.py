@@ -58,7 +58,9 @@ class Learner(Protocol):
 
     def learn(self, seen: Seen) -> None: ...
     def memory(self, ids: Ints) -> Floats: ...  # shape (n, width)
-    def recall(self, ids: Ints, rows: Floats) -> None: ...
+    def recall(
+        self, ids: Ints, rows: Floats
+    ) -> None: ...  # rows of NaN: nothing is kept, what is known stays
 
 
 class Predictor(Learner, Protocol):

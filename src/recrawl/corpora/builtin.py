@@ -39,6 +39,11 @@ class Builtin:
     def __len__(self) -> int:
         return len(self.world)
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether its versions say something; else there are times alone."""
+        return any(quarter.recipe.text is not None for quarter in self.world.quarters)
+
     def traces(self) -> Traces:
         return self.world.traces()
 

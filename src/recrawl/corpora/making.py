@@ -91,7 +91,7 @@ def _written(corpus: Builtin, folder: Path, progress: Progress | None) -> dict[s
             writers[name].write_table(table)
 
         out: IO[str] | None = None
-        if any(quarter.recipe.text is not None for quarter in corpus.world.quarters):
+        if corpus.has_texts:
             out = stack.enter_context(
                 lzma.open(folder / TEXTS, "wt", preset=_XZ_PRESET, encoding="utf-8", newline="\n")
             )

@@ -49,6 +49,12 @@ def opened(
         if said.removeprefix(PREFIX) not in BUILTIN:
             raise BadInputError(f"There is no built-in corpus {said!r}; choose one of: {_names()}.")
         if changes != "any":
+            worded = [one for one in BUILTIN if builtin(one).has_texts]
+            if said.removeprefix(PREFIX) not in worded:
+                raise BadInputError(
+                    f"{said} has times and no contents, so nobody can tell which changes are significant; "
+                    f"make one that has some ({', '.join(worded)}) with `recrawl corpus make NAME DIR`."
+                )
             must_be_there(Path(name))
         return builtin(said.removeprefix(PREFIX))
     folder = Path(name)

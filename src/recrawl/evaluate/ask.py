@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from recrawl import registry
 from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.evaluate.contenders import DEFAULT_PREDICTOR, NAMES
 from recrawl.evaluate.protocol import N_DRAWS
@@ -40,5 +41,8 @@ def named(text: str, known: tuple[str, ...] = NAMES) -> tuple[str, ...]:
     for name in names:
         if name not in known:
             what = "policy" if known is NAMES else "rule"
-            raise UnknownPartError(f"There is no {what} called {name!r}; choose some of: {', '.join(known)}.")
+            why = f"There is no {what} called {name!r}"
+            if name in map(str.lower, registry.names("policies")):
+                why = f"The policy {name!r} can run, not be replayed here"
+            raise UnknownPartError(f"{why}; choose some of: {', '.join(known)}.")
     return names

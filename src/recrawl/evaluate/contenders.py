@@ -6,14 +6,12 @@ of visits asked for, so that all can be compared at equal cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from math import inf
-from typing import Any
 
 import numpy as np
 
+from recrawl import registry
 from recrawl.contracts import Predictor
 from recrawl.errors import BadInputError, UnknownPartError
 from recrawl.evaluate.bidding import bid
@@ -199,7 +197,7 @@ class Contender:
         proportional = self.name == "proportional"
         return walk_columns(
             predictor_named(self.predictor),
-            Proportional() if proportional else Index(_part("goal", self.goal)()),
+            Proportional() if proportional else Index(registry.made("goals", self.goal)),
             traces,
             start_at=window.start_at,
             end_at=window.end_at,
@@ -228,8 +226,8 @@ def contender(
     to `floor`). Of the rhythm that `index` goes by, parts may be left out (`without`)."""
     if name not in NAMES:
         raise UnknownPartError(f"There is no policy called {name!r}; choose some of: {', '.join(NAMES)}.")
-    _part("goal", goal)  # also where the policy looks at none: a wrong word is wrong everywhere
-    _part("predictor", predictor)
+    registry.part("goals", goal)  # also where the policy looks at none: a wrong word is wrong everywhere
+    registry.part("predictors", predictor)
     if without:
         Rhythm(without=_parts(without))  # which knows its parts
         if (name, predictor) != ("index", "rhythm"):
@@ -262,28 +260,16 @@ def _parts(without: tuple[str, ...]) -> tuple[str, ...]:
 
 def predictor_named(name: str) -> Predictor:
     """A new one, which has learned nothing yet."""
-    made: Predictor = _part("predictor", name)()
-    return made
+    found: Predictor = registry.made("predictors", name)
+    return found
 
 
 def predictors_named(text: str | None) -> tuple[str, ...]:
     """From a list with commas; all there are, the default one first, where nothing is said."""
     if text is None:
-        others = sorted(entry_points(group="recrawl.predictors").names - {DEFAULT_PREDICTOR})
+        others = (one for one in registry.names("predictors") if one != DEFAULT_PREDICTOR)
         return (DEFAULT_PREDICTOR, *others)
-    names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
         raise BadInputError("No predictor is named; name one, or leave the option out for all.")
-    for name in names:
-        _part("predictor", name)
-    return names
-
-
-def _part(kind: str, name: str) -> Callable[[], Any]:
-    group = f"recrawl.{kind}s"
-    found = entry_points(group=group, name=name)
-    if not found:
-        known = ", ".join(sorted(entry_points(group=group).names))
-        raise UnknownPartError(f"There is no {kind} called {name!r}; choose one of: {known}.")
-    loaded: Callable[[], Any] = next(iter(found)).load()
-    return loaded
+    return tuple(registry.check("predictors", name).name for name in names)

@@ -10,6 +10,8 @@ NOTHING = 1e-200  # a price below is there only to be none: see schedule/budget.
 N_NEW = 10  # visits: after so many a resource is known by what it did
 # What a visit saves under each goal. One more visit saves so much: that is what the index of a goal means.
 _SAVED = {"fresh": "stale time", "fresh-harmonic": "being behind", "prompt": "waiting for news"}
+_ENDS = {"min": ("smallest", "sooner"), "max": ("largest", "later")}
+_JITTERED = 0.2  # so far a gap at a bound may be from it
 _UNITS = ((DAY_S, "day"), (HOUR_S, "hour"), (60.0, "minute"), (1.0, "second"))
 
 
@@ -21,9 +23,11 @@ def reason(
     weight: float = 1.0,
     by_size: bool = False,
     scarce: str = "the budget",
+    bounds_s: tuple[float, float] | None = None,
 ) -> str:
     """Why the resource is looked at next when it is; `changes` are those that count. With `by_size` a visit
-    costs what it weighs. `scarce` is what has too little room where no price is high enough."""
+    costs what it weighs. `scarce` is what has too little room where no price is high enough; `bounds_s` are
+    the smallest and the largest gap by now, where others may have held when the plan was made."""
     if plan.rule == ASKED:
         return "Somebody asked for a visit: it comes in turn with all else that is due."
     if plan.rule == "first-look":
@@ -43,15 +47,20 @@ def reason(
     if standing.hunch_per_day > 0.0 and standing.n_informative <= N_NEW:
         alike = f"; it {looks_like(standing.hunch_per_day)}"
     told = "; a source has told of a change since" if standing.told_by else ""
-    return f"{known}{alike}{told}; {_why(plan, weight, by_size, scarce)}."
+    return f"{known}{alike}{told}; {_why(plan, weight, by_size, scarce, bounds_s)}."
 
 
-def _why(plan: Plan, weight: float, by_size: bool, scarce: str) -> str:
+def _why(plan: Plan, weight: float, by_size: bool, scarce: str, bounds_s: tuple[float, float] | None) -> str:
     goal = plan.rule.partition(":")[2]
     if plan.bound == "relook":
         return (
             "it changes faster than the budget can follow, and is looked at now and then, two visits at a "
             "time, to find out whether it has slowed down"
+        )
+    if plan.bound in _ENDS and bounds_s is not None and _was_other(plan, bounds_s):
+        return (
+            f"{span(plan.gap_s)} was the {_ENDS[plan.bound][0]} gap allowed when this was planned; "
+            "`recrawl run` plans it anew by what is allowed now"
         )
     if plan.bound == "max" and plan.price == inf:
         # at such a price nothing is worth a visit, so "later" would be "never"
@@ -62,7 +71,7 @@ def _why(plan: Plan, weight: float, by_size: bool, scarce: str) -> str:
         )
     if plan.bound:
         wanted = "a visit would be worth it" if goal else f"{plan.rule} would have it"
-        end, when = ("smallest", "sooner") if plan.bound == "min" else ("largest", "later")
+        end, when = _ENDS[plan.bound]
         return f"{wanted} {when}, but {span(plan.gap_s)} is the {end} gap allowed"
     if plan.rule in ("uniform", "round-robin"):
         return "every resource gets the same gap"
@@ -78,6 +87,11 @@ def _why(plan: Plan, weight: float, by_size: bool, scarce: str) -> str:
         f"then a visit{size} is worth about {worth(goal, plan.price / weight)}, "
         f"with this budget{counted} the least that one is made for (goal {goal})"
     )
+
+
+def _was_other(plan: Plan, bounds_s: tuple[float, float]) -> bool:
+    bound_s = bounds_s[0] if plan.bound == "min" else bounds_s[1]
+    return abs(plan.gap_s - bound_s) > _JITTERED * bound_s
 
 
 def worth(goal: str, amount: float) -> str:

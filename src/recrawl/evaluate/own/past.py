@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from math import inf
+from math import inf, isfinite
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def past_of(pages: Iterable[Seen], *, days: float = inf) -> Past:
     """From all visits that tell something, or those of the last `days`; refused where there are too few."""
     parts = list(pages)
     if not parts:
-        raise _too_little(0, 0, 0.0)
+        raise _too_little(0, 0, 0.0, days)
     seen = Seen(**{f.name: np.concatenate([getattr(one, f.name) for one in parts]) for f in fields(Seen)})
     end_at = float(seen.visit_at.max(initial=-inf))
     # What a first visit tells of the time before it was nobody's to see.
@@ -100,7 +100,7 @@ def past_of(pages: Iterable[Seen], *, days: float = inf) -> Past:
     n_changes = int((seen.changed == 1).sum())
     long_days = (end_at - float(visits.since_at.min(initial=end_at))) / DAY_S
     if len(visits) < FEWEST_VISITS or n_changes < FEWEST_CHANGES or long_days < FEWEST_DAYS:
-        raise _too_little(len(visits), n_changes, long_days)
+        raise _too_little(len(visits), n_changes, long_days, days)
     ids, first, n_visits = np.unique(visits.id, return_index=True, return_counts=True)
     row = np.searchsorted(ids, seen.id)
     changed = seen.changed == 1
@@ -144,9 +144,10 @@ def _ends(n_each: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(n_each)]).astype(np.int64)
 
 
-def _too_little(n_visits: int, n_changes: int, days: float) -> ConflictError:
+def _too_little(n_visits: int, n_changes: int, days: float, asked_days: float) -> ConflictError:
+    farther = "ask for more days, " if isfinite(asked_days) else ""
     return ConflictError(
         f"{n_visits:,} visits after first ones, with {n_changes:,} changes in {days:.1f} days, are too "
-        f"little to replay; let `recrawl run` go on until there are {FEWEST_VISITS} visits, {FEWEST_CHANGES} "
-        f"changes and {FEWEST_DAYS:g} days, or replay a corpus with `recrawl simulate`."
+        f"little to replay; {farther}let `recrawl run` go on until there are {FEWEST_VISITS} visits, "
+        f"{FEWEST_CHANGES} changes and {FEWEST_DAYS:g} days, or replay a corpus with `recrawl simulate`."
     )

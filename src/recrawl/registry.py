@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
-from recrawl.errors import PluginError, UnknownPartError
+from recrawl.errors import PluginError, RecrawlError, UnknownPartError
 
 SINGULAR = {
     "predictors": "predictor",
@@ -28,8 +28,9 @@ def names(group: str) -> list[str]:
 
 
 def check(group: str, name: str) -> EntryPoint:
-    """Refused where nobody offers it; nothing is loaded."""
-    found = _offered(group).select(name=name)
+    """Refused where nobody offers it; nothing is loaded. Letters count alike, small or capital."""
+    offered = _offered(group)
+    found = offered.select(name=name) or [one for one in offered if one.name.lower() == name.lower()]
     if not found:
         raise UnknownPartError(
             f"There is no {SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."
@@ -45,9 +46,27 @@ def part(group: str, name: str) -> Callable[..., Any]:
     except Exception as problem:
         raise PluginError(
             f"{name!r} of {group} cannot be loaded ({problem}); reinstall the package it comes from: "
-            f"{entry.dist.name if entry.dist else entry.value}."
+            f"{_package(entry)}."
         ) from problem
     return loaded
+
+
+def made(group: str, name: str) -> Any:
+    """One of it, where it is made of nothing else."""
+    make = part(group, name)
+    try:
+        return make()
+    except RecrawlError:
+        raise
+    except Exception as problem:
+        raise PluginError(
+            f"{name!r} of {group} cannot be made ({problem}); choose another, or tell those who wrote it: "
+            f"{_package(check(group, name))}."
+        ) from problem
+
+
+def _package(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist else entry.value
 
 
 @cache

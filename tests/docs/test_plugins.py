@@ -1,0 +1,87 @@
+"""What the page about plug-ins gives to start from keeps the contract, and can be chosen."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from recrawl import registry
+from recrawl.checks.predictor import CHECKS, MakePredictor
+from recrawl.cli.main import app
+from recrawl.errors import PluginError
+from recrawl.evaluate.contenders import predictor_named, predictors_named
+
+PAGE = Path(__file__).parents[2] / "docs/howto/write-a-plug-in.md"
+
+
+OFFERS = """
+[recrawl.predictors]
+Mine = my_package:MyPredictor
+absent = my_package:Nope
+needy = my_package:Needy
+[recrawl.policies]
+mypolicy = my_package:MyPolicy
+"""
+
+
+def code() -> str:
+    blocks: list[str] = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.S)
+    (found,) = [one for one in blocks if "width" in one]
+    return found
+
+
+def predictor() -> Any:
+    module: dict[str, Any] = {"__name__": "my_package"}
+    exec(code(), module)  # noqa: S102 - it is ours
+    return module["MyPredictor"]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+def test_the_predictor_to_start_from_keeps_the_contract(check: Callable[[MakePredictor], None]) -> None:
+    check(predictor())
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package that offers a predictor that works, one that is not there, and one that cannot be made."""
+    about = tmp_path / "my_package-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n", "utf-8")
+    (about / "entry_points.txt").write_text(OFFERS, "utf-8")
+    needy = "class Needy:\n    def __init__(self, what):\n        pass\n"
+    (tmp_path / "my_package.py").write_text(code() + needy, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry._offered.cache_clear()
+    yield
+    sys.modules.pop("my_package", None)
+    registry._offered.cache_clear()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_part_is_found_with_small_and_capital_letters() -> None:
+    assert predictors_named("mine, GAMMA") == ("Mine", "gamma")
+    assert type(predictor_named("mine")).__name__ == "MyPredictor"
+    said = ("simulate", "--corpus", "builtin:wiki", "--policy", "week,index", "--predictor", "mine")
+    ended = CliRunner().invoke(app, [*said, "--draws", "1"])
+    assert ended.exit_code == 0, ended.output
+    assert "index" in ended.output
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(("name", "remedy"), [("absent", "reinstall"), ("needy", "choose another")])
+def test_a_part_that_cannot_be_had_says_whose_it_is(name: str, remedy: str) -> None:
+    with pytest.raises(PluginError, match=f"'{name}' of predictors cannot be .*{remedy}.*: my-package"):
+        predictor_named(name)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_policy_that_can_run_alone_is_not_said_to_be_missing() -> None:
+    ended = CliRunner().invoke(app, ["simulate", "--corpus", "builtin:wiki", "--policy", "mypolicy"])
+    assert ended.exit_code == 2
+    assert "The policy 'mypolicy' can run, not be replayed here; choose some of: fix" in ended.output
