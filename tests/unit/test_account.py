@@ -316,7 +316,7 @@ def test_a_plug_in_that_says_nothing_still_gets_its_sentence_and_its_curve(
     class Bare(GammaFilter):
         account = None  # type: ignore[assignment]
 
-    monkeypatch.setattr(beliefs, "part", lambda *_: Bare)
+    monkeypatch.setattr(beliefs, "made", lambda *_: Bare())
     told = asked(home, FAST)
     assert told.basis == {}
     assert all(map(isnan, told.per_day))

@@ -42,7 +42,7 @@ def named(text: str, known: tuple[str, ...] = NAMES) -> tuple[str, ...]:
         if name not in known:
             what = "policy" if known is NAMES else "rule"
             why = f"There is no {what} called {name!r}"
-            if name in map(str.lower, registry.names("policies")):
+            if name not in NAMES and name in map(str.lower, registry.names("policies")):
                 why = f"The policy {name!r} can run, not be replayed here"
             raise UnknownPartError(f"{why}; choose some of: {', '.join(known)}.")
     return names
