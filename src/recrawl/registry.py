@@ -28,9 +28,8 @@ def names(group: str) -> list[str]:
 
 
 def check(group: str, name: str) -> EntryPoint:
-    """Refused where nobody offers it; nothing is loaded. Letters count alike, small or capital."""
-    offered = _offered(group)
-    found = offered.select(name=name) or [one for one in offered if one.name.lower() == name.lower()]
+    """Refused where nobody offers it; nothing is loaded."""
+    found = _offered(group).select(name=name)
     if not found:
         raise UnknownPartError(
             f"There is no {SINGULAR[group]} called {name!r}; choose one of: {', '.join(names(group))}."

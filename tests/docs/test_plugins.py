@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[2] / "docs/howto/write-a-plug-in.md"
 
 OFFERS = """
 [recrawl.predictors]
-Mine = my_package:MyPredictor
+mine = my_package:MyPredictor
 absent = my_package:Nope
 needy = my_package:Needy
 [recrawl.policies]
@@ -64,8 +64,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_part_is_found_with_small_and_capital_letters() -> None:
-    assert predictors_named("mine, GAMMA") == ("Mine", "gamma")
+def test_it_can_be_measured_by_its_name() -> None:
+    assert predictors_named("mine, GAMMA") == ("mine", "gamma")
     assert type(predictor_named("mine")).__name__ == "MyPredictor"
     said = ("simulate", "--corpus", "builtin:wiki", "--policy", "week,index", "--predictor", "mine")
     ended = CliRunner().invoke(app, [*said, "--draws", "1"])
@@ -85,3 +85,13 @@ def test_a_policy_that_can_run_alone_is_not_said_to_be_missing() -> None:
     ended = CliRunner().invoke(app, ["simulate", "--corpus", "builtin:wiki", "--policy", "mypolicy"])
     assert ended.exit_code == 2
     assert "The policy 'mypolicy' can run, not be replayed here; choose some of: fix" in ended.output
+
+
+def test_a_name_in_capital_letters_is_no_slower_twin_of_the_part() -> None:
+    """What goes by names, the fast path among others, would take it for another part."""
+    for said in (("--predictor", "Rhythm"), ("--goal", "Fresh")):
+        ended = CliRunner().invoke(
+            app, ["simulate", "--corpus", "builtin:wiki", "--policy", "week,index", *said]
+        )
+        assert ended.exit_code == 2
+        assert f"called '{said[1]}'; choose one of" in ended.output

@@ -58,9 +58,7 @@ class Learner(Protocol):
 
     def learn(self, seen: Seen) -> None: ...
     def memory(self, ids: Ints) -> Floats: ...  # shape (n, width)
-    def recall(
-        self, ids: Ints, rows: Floats
-    ) -> None: ...  # rows of NaN: nothing is kept, what is known stays
+    def recall(self, ids: Ints, rows: Floats) -> None: ...  # NaN: nothing was kept of this one
 
 
 class Predictor(Learner, Protocol):

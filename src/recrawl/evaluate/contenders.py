@@ -269,7 +269,7 @@ def predictors_named(text: str | None) -> tuple[str, ...]:
     if text is None:
         others = (one for one in registry.names("predictors") if one != DEFAULT_PREDICTOR)
         return (DEFAULT_PREDICTOR, *others)
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
     if not names:
         raise BadInputError("No predictor is named; name one, or leave the option out for all.")
     return tuple(registry.check("predictors", name).name for name in names)
