@@ -2,6 +2,8 @@
 
     python bench/halves.py FOLDER                            all corpora, both gap settings, three goals
     python bench/halves.py FOLDER --goals capture --corpora terms,wiki --draws 1 --json figures.json
+    python bench/halves.py FOLDER --corpora boards --rules week --json week.json     one rule of many
+    python bench/halves.py week.json figures.json            runs that were made before, all together
     python bench/halves.py FOLDER --span later               only windows in the later half of each corpus
 
 Budgets are those of the rules, gaps those of `bench/peers.py`: from a day on, and from the resolution on.
@@ -30,13 +32,14 @@ from recrawl.corpora.opened import opened
 from recrawl.evaluate.ask import Ask
 from recrawl.evaluate.candidates import WHOLE, Candidate
 from recrawl.evaluate.folds import SPLITS
-from recrawl.evaluate.gains import Gain, mean_gain
+from recrawl.evaluate.gains import Gain, gain_of, mean_gain
 from recrawl.evaluate.peers import RULES
 from recrawl.evaluate.trials import tried
 from recrawl.model import DAY_S
 
 DAYS = 3 * 365.0
-Found = dict[tuple[str, str, str, str, str], Gain]  # corpus, gaps, goal, rule, split
+KEY = ("corpus", "gaps", "goal", "rule", "split")
+Found = dict[tuple[str, str, str, str, str], Gain]  # by these
 
 
 def settings(corpus: str) -> dict[str, float]:
@@ -108,16 +111,18 @@ def shown(found: Found, corpora: Sequence[str], goal: str, gaps: str = "") -> st
 
 
 def documents(found: Found) -> list[dict[str, Any]]:
-    return [
-        {"corpus": corpus, "gaps": gaps, "goal": goal, "rule": rule, "split": split, "gain": one.value}
-        for (corpus, gaps, goal, rule, split), one in found.items()
-        if isfinite(one.value)
-    ]
+    return [{**dict(zip(KEY, key, strict=True)), "gain": one.document()} for key, one in found.items()]
+
+
+def read(paths: Sequence[Path]) -> Found:
+    """What was measured twice counts as it was measured last."""
+    rows = [row for path in paths for row in json.loads(path.read_text(encoding="utf-8"))]
+    return {tuple(row[name] for name in KEY): gain_of(row["gain"]) for row in rows}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="+", help="of corpora, or JSON files of earlier runs")
     parser.add_argument("--corpora", help="names with commas between them; else all in the folder")
     parser.add_argument("--rules", help="likewise; else all. Some make ten million visits at small gaps")
     parser.add_argument("--goals", default="fresh,prompt,capture")
@@ -126,7 +131,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--json", type=Path, help="write all figures there")
     said = parser.parse_args()
-    found = measured(said.folder, said)
+    if all(path.is_file() for path in said.folder):
+        found = read(said.folder)
+        for name, gaps in dict.fromkeys((key[0], key[1]) for key in found):
+            for goal in said.goals.split(","):
+                print(f"{name:13}{gaps:11}{goal:8}{shown(found, (name,), goal, gaps)}")
+    else:
+        found = {key: one for folder in said.folder for key, one in measured(folder, said).items()}
     corpora = list(dict.fromkeys(key[0] for key in found))
     print("\nin the mean over corpora, budgets and gap settings, beside the floor, in percent:")
     for goal in said.goals.split(","):

@@ -15,7 +15,7 @@ formulas: as published, with visits at random (Poisson), and spaced evenly, whic
 As shares of what evenly spaced LambdaCrawl costs, with 95 % intervals over pairs of the same seed (those of
 gamma are older):
 
-    rhythm    harmonic 0.995 ± 0.013 (6 seeds)    binary 0.990 ± 0.012 (6 seeds)
+    rhythm    harmonic 0.993 ± 0.011 (6 seeds)    binary 0.991 ± 0.012 (6 seeds)
     gamma     harmonic 1.002 ± 0.018 (4 seeds)    binary 0.988 ± 0.035 (4 seeds)
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -23,3 +24,10 @@ def test_the_version_is_the_same_in_the_package_and_in_its_description() -> None
 def test_the_readme_names_the_oldest_python_that_will_do() -> None:
     oldest = PROJECT["requires-python"].removeprefix(">=")
     assert f"Python {oldest}" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_set_up_refuses_what_it_does_not_know() -> None:
+    """It would else make an environment that the next call takes for a whole one."""
+    done = subprocess.run([ROOT / "scripts" / "setup", "tests"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "choose run, dev, browser or pywb" in done.stderr
