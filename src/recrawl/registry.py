@@ -1,13 +1,18 @@
-"""Parts chosen by name. Built-ins come in through the same entry points as anyone's."""
+"""Parts chosen by name. Built-ins come in through the same entry points as anyone's.
+
+What goes wrong in somebody else's part says whose it is, from loading it to each call of a method. Ours are
+given as they are: their errors are ours, and nothing stands between them and the loop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from recrawl.errors import PluginError, RecrawlError, UnknownPartError
+from recrawl.plugin import Origin, guarded
 
 SINGULAR = {
     "predictors": "predictor",
@@ -20,6 +25,14 @@ SINGULAR = {
     "importers": "importer",
 }
 GROUPS = tuple(SINGULAR)
+# What the parts of these groups must have. They are called from everywhere; of the others those who call them
+# see to what goes wrong.
+_CALLED = {
+    "predictors": ("width", "learn", "forecast", "memory", "recall"),
+    "policies": ("name", "quote"),
+    "goals": ("name", "worth"),
+}
+_MADE = (*_CALLED, "handlers", "detectors")  # others are classes that are asked for more than one of them
 
 
 def names(group: str) -> list[str]:
@@ -37,6 +50,11 @@ def check(group: str, name: str) -> EntryPoint:
     return next(iter(found))
 
 
+def ours(group: str, name: str) -> bool:
+    """Whether it comes with recrawl itself."""
+    return check(group, name).module.partition(".")[0] == __name__.partition(".")[0]
+
+
 def part(group: str, name: str) -> Callable[..., Any]:
     """The class or factory behind a name."""
     entry = check(group, name)
@@ -47,20 +65,43 @@ def part(group: str, name: str) -> Callable[..., Any]:
             f"{name!r} of {group} cannot be loaded ({problem}); reinstall the package it comes from: "
             f"{_package(entry)}."
         ) from problem
-    return loaded
+    return loaded if group not in _MADE or ours(group, name) else _watched(entry, group, loaded)
 
 
 def made(group: str, name: str) -> Any:
     """One of it, where it is made of nothing else."""
-    make = part(group, name)
+    entry = check(group, name)
+    return _one(entry, group, part(group, name))
+
+
+def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """What it makes, if it can, says whose it is where something goes wrong in it."""
+
+    @wraps(make)  # whoever asks what it can be made of is told
+    def one(*args: Any, **kwargs: Any) -> Any:
+        found = _one(entry, group, make, *args, **kwargs)
+        missing = [name for name in _CALLED.get(group, ()) if not hasattr(found, name)]
+        if missing:
+            raise PluginError(
+                f"{entry.name!r} of {group} has no {' and no '.join(missing)}, which every {SINGULAR[group]} "
+                f"has; choose another, or tell those who wrote it: {_package(entry)}."
+            )
+        if group not in _CALLED:
+            return found
+        return guarded(found, Origin(SINGULAR[group], entry.name, entry.value, _package(entry)))
+
+    return one
+
+
+def _one(entry: EntryPoint, group: str, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
-        return make()
+        return make(*args, **kwargs)
     except RecrawlError:
         raise
     except Exception as problem:
         raise PluginError(
-            f"{name!r} of {group} cannot be made ({problem}); choose another, or tell those who wrote it: "
-            f"{_package(check(group, name))}."
+            f"{entry.name!r} of {group} cannot be made ({problem}); choose another, or tell those who wrote "
+            f"it: {_package(entry)}."
         ) from problem
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traceback import format_exception
 from typing import Annotated, Any
 
 import typer
@@ -44,12 +45,11 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:  # the context's class is the library's own
         try:
             return super().invoke(ctx)
-        except BadInputError as problem:
-            note(str(problem))
-            raise typer.Exit(BAD_INPUT) from None
         except RecrawlError as problem:
+            if ctx.params.get("traceback"):
+                note("".join(format_exception(problem)))
             note(str(problem))
-            raise typer.Exit(TROUBLE) from None
+            raise typer.Exit(BAD_INPUT if isinstance(problem, BadInputError) else TROUBLE) from None
         except BrokenPipeError:
             raise  # whoever read it has had enough; that is no trouble
         except OSError as problem:
@@ -85,6 +85,9 @@ def _version(wanted: bool) -> None:
 def recrawl(
     ctx: typer.Context,
     home: options.Home = None,  # noqa: ARG001  # the commands look for it
+    traceback: Annotated[  # noqa: ARG001  # whoever tells of errors looks for it
+        bool, typer.Option("--traceback", help="Where something goes wrong, show all that led there.")
+    ] = False,
     version: Annotated[  # noqa: ARG001  # its callback does it all
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
     ] = False,
