@@ -25,14 +25,16 @@ SINGULAR = {
     "importers": "importer",
 }
 GROUPS = tuple(SINGULAR)
-# What the parts of these groups must have. They are called from everywhere; of the others those who call them
-# see to what goes wrong.
-_CALLED = {
+# What the parts of these groups must have; the others are asked for themselves before they are made.
+_HAVE = {
     "predictors": ("width", "learn", "forecast", "memory", "recall"),
     "policies": ("name", "quote"),
     "goals": ("name", "worth"),
+    "handlers": ("schemes", "kinds", "media_types", "fetch", "aclose"),
+    "detectors": ("name", "fingerprint", "compare", "differing"),
 }
-_MADE = (*_CALLED, "handlers", "detectors")  # others are classes that are asked for more than one of them
+# These are called from everywhere; whoever calls a handler or a detector sees to what goes wrong in it.
+_CALLED = ("predictors", "policies", "goals")
 
 
 def names(group: str) -> list[str]:
@@ -65,7 +67,7 @@ def part(group: str, name: str) -> Callable[..., Any]:
             f"{name!r} of {group} cannot be loaded ({problem}); reinstall the package it comes from: "
             f"{_package(entry)}."
         ) from problem
-    return loaded if group not in _MADE or ours(group, name) else _watched(entry, group, loaded)
+    return loaded if group not in _HAVE or ours(group, name) else _watched(entry, group, loaded)
 
 
 def made(group: str, name: str) -> Any:
@@ -80,7 +82,7 @@ def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callabl
     @wraps(make)  # whoever asks what it can be made of is told
     def one(*args: Any, **kwargs: Any) -> Any:
         found = _one(entry, group, make, *args, **kwargs)
-        missing = [name for name in _CALLED.get(group, ()) if not hasattr(found, name)]
+        missing = [name for name in _HAVE[group] if not hasattr(found, name)]
         if missing:
             raise PluginError(
                 f"{entry.name!r} of {group} has no {' and no '.join(missing)}, which every {SINGULAR[group]} "
