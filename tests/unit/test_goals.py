@@ -69,7 +69,7 @@ class Eager(Own):
 
 class Impatient(Own):
     def worth(self, forecasts: Forecasts, t_s: Floats) -> Floats:
-        return super().worth(forecasts, t_s) * np.exp(-t_s / DAY_S)
+        return np.asarray(super().worth(forecasts, t_s) * np.exp(-t_s / DAY_S))
 
 
 class Restless(Own):
@@ -79,13 +79,13 @@ class Restless(Own):
 
 class Indifferent(Own):
     def worth(self, forecasts: Forecasts, t_s: Floats) -> Floats:
-        return 0.0 * super().worth(forecasts, t_s)
+        return np.zeros_like(super().worth(forecasts, t_s))
 
 
 class Comparing(Own):
     def worth(self, forecasts: Forecasts, t_s: Floats) -> Floats:
         worth = super().worth(forecasts, t_s)
-        return worth + worth.mean(axis=-1, keepdims=True)
+        return np.asarray(worth + worth.mean(axis=-1, keepdims=True))
 
 
 class Overwriting(Own):

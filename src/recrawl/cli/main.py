@@ -45,23 +45,23 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:  # the context's class is the library's own
         try:
             return super().invoke(ctx)
-        except RecrawlError as problem:
-            if ctx.params.get("traceback"):
-                note("".join(format_exception(problem)))
-            note(str(problem))
-            raise typer.Exit(BAD_INPUT if isinstance(problem, BadInputError) else TROUBLE) from None
         except BrokenPipeError:
             raise  # whoever read it has had enough; that is no trouble
-        except OSError as problem:
-            where = f" ({problem.filename})" if problem.filename else ""
-            note(f"{problem.strerror or problem}{where}; make room or choose another place.")
-            raise typer.Exit(TROUBLE) from None
-        except UnicodeEncodeError as problem:
-            note(
-                f"The terminal cannot show this in {problem.encoding}; "
-                "set PYTHONIOENCODING=utf-8, or use --json."
-            )
-            raise typer.Exit(TROUBLE) from None
+        except (RecrawlError, OSError, UnicodeEncodeError) as problem:
+            if ctx.params.get("traceback"):
+                note("".join(format_exception(problem)))
+            note(_words(problem))
+            raise typer.Exit(BAD_INPUT if isinstance(problem, BadInputError) else TROUBLE) from None
+
+
+def _words(problem: Exception) -> str:
+    if isinstance(problem, OSError):
+        where = f" ({problem.filename})" if problem.filename else ""
+        return f"{problem.strerror or problem}{where}; make room or choose another place."
+    if isinstance(problem, UnicodeEncodeError):
+        remedy = "set PYTHONIOENCODING=utf-8, or use --json."
+        return f"The terminal cannot show this in {problem.encoding}; {remedy}"
+    return str(problem)
 
 
 app = typer.Typer(
