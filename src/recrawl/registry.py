@@ -72,8 +72,7 @@ def part(group: str, name: str) -> Callable[..., Any]:
 
 def made(group: str, name: str) -> Any:
     """One of it, where it is made of nothing else."""
-    entry = check(group, name)
-    return _one(entry, group, part(group, name))
+    return _one(group, name, part(group, name))
 
 
 def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,7 +80,7 @@ def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callabl
 
     @wraps(make)  # whoever asks what it can be made of is told
     def one(*args: Any, **kwargs: Any) -> Any:
-        found = _one(entry, group, make, *args, **kwargs)
+        found = _one(group, entry.name, make, *args, **kwargs)
         missing = [name for name in _HAVE[group] if not hasattr(found, name)]
         if missing:
             raise PluginError(
@@ -95,15 +94,15 @@ def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callabl
     return one
 
 
-def _one(entry: EntryPoint, group: str, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _one(group: str, name: str, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
         return make(*args, **kwargs)
     except RecrawlError:
         raise
     except Exception as problem:
         raise PluginError(
-            f"{entry.name!r} of {group} cannot be made ({problem}); choose another, or tell those who wrote "
-            f"it: {_package(entry)}."
+            f"{name!r} of {group} cannot be made ({problem}); choose another, or tell those who wrote it: "
+            f"{_package(check(group, name))}."
         ) from problem
 
 
