@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recrawl import registry
+from recrawl import plugin, registry
 
 PAGE = Path(__file__).parents[1] / "docs/howto/write-a-plug-in.md"
 
@@ -47,4 +47,5 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     registry._offered.cache_clear()
     yield
     sys.modules.pop("my_package", None)
+    plugin._given.clear()
     registry._offered.cache_clear()

@@ -1,97 +1,54 @@
-"""Somebody else's part at work: what goes wrong in one of its methods says whose it is.
+"""Whose code failed: told from the traceback, where an error is told to people.
 
-The part becomes one of a class of its own, derived from the one that it was made of, with the same name: it
-is still an instance of all that it was one of, has what it had and nothing else, and is copied as before.
+Nothing stands before a part. From where the error was raised outward, the first line in the package of a part
+that is in use says whose it is: also where that had called NumPy or recrawl, and they raised it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache, wraps
-from inspect import getattr_static, isfunction
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from traceback import walk_tb
-from typing import Any
 
 from recrawl.errors import PluginError, RecrawlError
 
-_ASKED_ON = ("forecast", "quote", "pick", "usual")  # what these give is the part's too, and is asked on
-_MARK = "_recrawl_guarded"
+_given: dict[str, list[str]] = {}  # by the package that their code is in, the parts that others have written
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a part comes from."""
-
-    what: str  # such as predictor
-    name: str
-    place: str  # module:class
-    package: str
+def given(module: str, part: str) -> None:
+    """That this part is in use from now on, in words."""
+    known = _given.setdefault(_package(module), [])
+    if part not in known:
+        known.append(part)
 
 
-def guarded(part: Any, origin: Origin, before: str = "") -> Any:
-    """The same part. `before` is what was called to get it."""
-    kind: type = type(part)
-    with suppress(TypeError):  # what is not written in Python stays as it is, and so do its errors
-        object.__setattr__(part, "__class__", _guarding(kind, origin, before))
-    return part
+@contextmanager
+def named() -> Iterator[None]:
+    """What somebody else's part raises inside says whose it is."""
+    try:
+        yield
+    except RecrawlError:
+        raise  # it has been told whose it is, or is about what the user said
+    except Exception as problem:
+        if words := _words(problem):
+            raise PluginError(words) from problem
+        raise
 
 
-@cache
-def _guarding(kind: type, origin: Origin, before: str) -> type:
-    if hasattr(kind, _MARK):
-        return kind
-    own: dict[str, Any] = {
-        "__slots__": (),  # else one that has slots could not change its class
-        "__module__": kind.__module__,
-        "__qualname__": kind.__qualname__,  # the store keeps memories under it
-        "__doc__": kind.__doc__,
-        _MARK: True,
-    }
-    for name in dir(kind):
-        found = None if name.startswith("_") else getattr_static(kind, name)
-        if isfunction(found):
-            own[name] = _watched(found, origin, before, name)
-        elif isinstance(found, property) and found.fget is not None:
-            own[name] = property(_watched(found.fget, origin, before, name), found.fset, found.fdel)
-    return type(kind)(kind.__name__, (kind,), own)
+def _words(problem: Exception) -> str:
+    """Empty where it is nobody else's."""
+    for frame, line in reversed(list(walk_tb(problem.__traceback__))):
+        if parts := _given.get(_package(str(frame.f_globals.get("__name__")))):
+            code = frame.f_code
+            said = " ".join(f"{type(problem).__name__}: {problem}".split())
+            return (
+                f"The {' or the '.join(parts)} failed in {code.co_qualname}: {said} "
+                f"({Path(code.co_filename).name}, line {line}). Choose another, or tell those who wrote it; "
+                "`recrawl --traceback COMMAND` shows all that led there."
+            )
+    return ""
 
 
-def _watched(method: Callable[..., Any], origin: Origin, before: str, name: str) -> Callable[..., Any]:
-    path = f"{before}{name}"
-
-    @wraps(method)
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        try:
-            given = method(*args, **kwargs)
-        except RecrawlError:
-            raise  # it has been told whose it is, or is about what the user said
-        except Exception as problem:
-            raise PluginError(_words(problem, origin, path)) from problem
-        if name not in _ASKED_ON:
-            return given
-        return guarded(given, origin, before if name == "pick" else f"{path}().")
-
-    return watched
-
-
-def _words(problem: Exception, origin: Origin, path: str) -> str:
-    said = " ".join(f"{type(problem).__name__}: {problem}".split())
-    return (
-        f"The {origin.what} {origin.name!r} ({origin.place}, of {origin.package}) failed in {path}: {said} "
-        f"({_place(problem, origin)}). Choose another {origin.what}, or tell those who wrote it; "
-        "`recrawl --traceback COMMAND` shows all that led there."
-    )
-
-
-def _place(problem: Exception, origin: Origin) -> str:
-    """The last line of theirs, or where they handed something to others that cannot be used."""
-    root = origin.place.partition(":")[0].partition(".")[0]
-    frames = [(frame, line) for frame, line in walk_tb(problem.__traceback__)][1:]  # the first is ours
-    theirs = [one for one in frames if str(one[0].f_globals.get("__name__")).partition(".")[0] == root]
-    if not (theirs or frames):
-        return "called wrongly"  # with arguments that it does not take
-    frame, line = (theirs or frames)[-1]
-    return f"{Path(frame.f_code.co_filename).name}, line {line}"
+def _package(module: str) -> str:
+    return module.partition(".")[0]

@@ -1,7 +1,6 @@
 """Parts chosen by name. Built-ins come in through the same entry points as anyone's.
 
-What goes wrong in somebody else's part says whose it is, from loading it to each call of a method. Ours are
-given as they are: their errors are ours, and nothing stands between them and the loop.
+What others wrote is looked at when it is made: what cannot be had, or lacks something, says whose it is.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from recrawl.errors import PluginError, RecrawlError, UnknownPartError
-from recrawl.plugin import Origin, guarded
+from recrawl.plugin import given
 
 SINGULAR = {
     "predictors": "predictor",
@@ -33,8 +32,6 @@ _HAVE = {
     "handlers": ("schemes", "kinds", "media_types", "fetch", "aclose"),
     "detectors": ("name", "fingerprint", "compare", "differing"),
 }
-# These are called from everywhere; whoever calls a handler or a detector sees to what goes wrong in it.
-_CALLED = ("predictors", "policies", "goals")
 
 
 def names(group: str) -> list[str]:
@@ -67,7 +64,10 @@ def part(group: str, name: str) -> Callable[..., Any]:
             f"{name!r} of {group} cannot be loaded ({problem}); reinstall the package it comes from: "
             f"{_package(entry)}."
         ) from problem
-    return loaded if group not in _HAVE or ours(group, name) else _watched(entry, group, loaded)
+    if ours(group, name):
+        return loaded
+    given(entry.module, f"{SINGULAR[group]} {name!r} ({entry.value}, of {_package(entry)})")
+    return _checked(entry, group, loaded) if group in _HAVE else loaded
 
 
 def made(group: str, name: str) -> Any:
@@ -75,8 +75,8 @@ def made(group: str, name: str) -> Any:
     return _one(group, name, part(group, name))
 
 
-def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callable[..., Any]:
-    """What it makes, if it can, says whose it is where something goes wrong in it."""
+def _checked(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """It makes the same, or says whose it is that cannot be made, or lacks what it must have."""
 
     @wraps(make)  # whoever asks what it can be made of is told
     def one(*args: Any, **kwargs: Any) -> Any:
@@ -87,9 +87,7 @@ def _watched(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callabl
                 f"{entry.name!r} of {group} has no {' and no '.join(missing)}, which every {SINGULAR[group]} "
                 f"has; choose another, or tell those who wrote it: {_package(entry)}."
             )
-        if group not in _CALLED:
-            return found
-        return guarded(found, Origin(SINGULAR[group], entry.name, entry.value, _package(entry)))
+        return found
 
     return one
 

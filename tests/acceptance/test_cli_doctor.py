@@ -115,6 +115,12 @@ class Greedy(Handling):
     schemes = frozenset({"https"})
 
 
+class Asking(Handling):
+    @property
+    def kinds(self):
+        raise RuntimeError("nobody knows")
+
+
 class Leaking(Handling):
     schemes = frozenset({"telnet"})
 
@@ -133,6 +139,11 @@ class Leaking(Handling):
         ("detectors", "Broken", "'mine' of detectors cannot be made (not on a Tuesday)"),
         ("handlers", "Needy", "'mine' of handlers has no schemes and no kinds"),
         ("handlers", "Greedy", "The handler 'mine' claims the whole web"),
+        (
+            "handlers",
+            "Asking",
+            "(my_package:Asking, of my-package) failed in Asking.kinds: RuntimeError",
+        ),
         ("handlers", "Leaking", "'mine' of handlers cannot be closed (still open)"),
     ],
 )

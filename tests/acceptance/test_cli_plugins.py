@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,13 +15,12 @@ from typer.testing import CliRunner, Result
 
 from recrawl.app.build import STORE_FILE
 from recrawl.cli.main import app
-from recrawl.contracts import Learner, Predictor
 from recrawl.errors import PluginError
 from recrawl.learn.predictors.gamma import GammaFilter
 from recrawl.live.clock import WallClock
 from recrawl.loop import Loop
-from recrawl.memories import Memories
 from recrawl.model import DAY_S, HOUR_S
+from recrawl.plugin import named
 from recrawl.registry import made
 from recrawl.remember.sqlite import SqliteStore
 from recrawl.schedule.goals import Fresh
@@ -33,8 +33,10 @@ CODE = (
     plugins.page_code("width")
     + """
 from dataclasses import dataclass
+from pathlib import Path
 
-from recrawl.schedule.policies.uniform import Uniform
+from recrawl.errors import BadSettingError
+from recrawl.learn.predictors.gamma import GammaFilter
 
 
 class Foretelling(MyPredictor):
@@ -45,6 +47,34 @@ class Foretelling(MyPredictor):
 class Learning(MyPredictor):
     def learn(self, seen):
         raise KeyError("nobody")
+
+
+class Reading(MyPredictor):
+    def learn(self, seen):
+        Path("/nowhere/at all").read_text()
+
+
+class Inverting(MyPredictor):
+    def forecast(self, batch, now):
+        return self._solved(np.zeros((2, 2)))
+
+    def _solved(self, matrix):
+        return np.linalg.inv(matrix)
+
+
+class Leaning(MyPredictor):
+    def forecast(self, batch, now):
+        return GammaFilter().forecast(None, now)
+
+
+class Returning(MyPredictor):
+    def forecast(self, batch, now):
+        return None
+
+
+class Refusing(MyPredictor):
+    def forecast(self, batch, now):
+        raise BadSettingError("It knows no such thing; say another.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +132,11 @@ OFFERS = {
         "mine": "MyPredictor",
         "foretelling": "Foretelling",
         "learning": "Learning",
+        "reading": "Reading",
+        "inverting": "Inverting",
+        "leaning": "Leaning",
+        "returning": "Returning",
+        "refusing": "Refusing",
         "surviving": "Surviving",
     },
     "goals": {"worthless": "Worthless"},
@@ -138,15 +173,16 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         yield
 
 
-def recrawl(*args: str, env: dict[str, str] | None = None) -> Result:
+def recrawl(*args: str, env: dict[str, str] | None = None, code: int = 3) -> Result:
     done = CliRunner().invoke(app, args, env=env)
-    assert done.exit_code == 3, done.output
+    assert done.exit_code == code, done.output
     assert "Traceback" not in done.output
     return done
 
 
 WHY = "why", "http://h0.test/0"
 PLAN = ("plan",)
+RUN = "run", "--for", "1s"
 SIMULATE = "simulate", "--corpus", "builtin:wiki", "--policy", "week,index", "--draws", "1"
 EVALUATE = "evaluate", "forecasts", "--corpus", "builtin:wiki", "--draws", "1"
 
@@ -155,14 +191,16 @@ EVALUATE = "evaluate", "forecasts", "--corpus", "builtin:wiki", "--draws", "1"
 @pytest.mark.parametrize(
     ("words", "method", "cause"),
     [
-        ((*PLAN, "predictor", "foretelling"), "forecast", "ZeroDivisionError: division by zero"),
-        ((*WHY, "predictor", "foretelling"), "forecast", "ZeroDivisionError: division by zero"),
-        ((*PLAN, "predictor", "surviving"), "forecast().survival", "ValueError: no curve"),
-        (("run", "--for", "1s", "predictor", "foretelling"), "forecast", "ZeroDivisionError"),
-        (("run", "--for", "1s", "predictor", "surviving"), "forecast().survival", "ValueError: no curve"),
-        (("run", "--for", "1s", "goal", "worthless"), "worth", "RuntimeError: worth nothing"),
-        (("run", "--for", "1s", "policy", "silent"), "quote", "RuntimeError: no quote"),
-        (("run", "--for", "1s", "policy", "gapless"), "quote().gaps", "RuntimeError: no gaps"),
+        ((*PLAN, "predictor", "foretelling"), "Foretelling.forecast", "ZeroDivisionError: division by zero"),
+        ((*WHY, "predictor", "foretelling"), "Foretelling.forecast", "ZeroDivisionError: division by zero"),
+        ((*PLAN, "predictor", "inverting"), "Inverting._solved", "LinAlgError: Singular matrix"),
+        ((*PLAN, "predictor", "leaning"), "Leaning.forecast", "AttributeError: 'NoneType' object"),
+        ((*PLAN, "predictor", "surviving"), "Curves.survival", "ValueError: no curve"),
+        ((*RUN, "predictor", "foretelling"), "Foretelling.forecast", "ZeroDivisionError"),
+        ((*RUN, "predictor", "surviving"), "Curves.survival", "ValueError: no curve"),
+        ((*RUN, "goal", "worthless"), "Worthless.worth", "RuntimeError: worth nothing"),
+        ((*RUN, "policy", "silent"), "Silent.quote", "RuntimeError: no quote"),
+        ((*RUN, "policy", "gapless"), "Quote.gaps", "RuntimeError: no gaps"),
     ],
 )
 def test_a_part_that_the_settings_choose_is_named(
@@ -175,7 +213,7 @@ def test_a_part_that_the_settings_choose_is_named(
         f"The {what} {name!r} (my_package:{name.title()}, of my-package) failed in {method}: {cause}" in said
     )
     assert "(my_package.py, line " in said
-    assert f"Choose another {what}, or tell those who wrote it; `recrawl --traceback COMMAND`" in said
+    assert "Choose another, or tell those who wrote it; `recrawl --traceback COMMAND`" in said
 
 
 @pytest.mark.usefixtures("installed")
@@ -183,10 +221,10 @@ def test_a_part_that_the_settings_choose_is_named(
     ("words", "said"),
     [
         ((*SIMULATE, "--predictor", "foretelling"), "The predictor 'foretelling' (my_package:Foretelling"),
-        ((*SIMULATE, "--predictor", "learning"), "failed in learn: KeyError: 'nobody'"),
-        ((*SIMULATE, "--goal", "worthless"), "failed in worth: RuntimeError: worth nothing"),
-        ((*EVALUATE, "--predictor", "foretelling"), "failed in forecast: ZeroDivisionError"),
-        ((*EVALUATE, "--predictor", "learning"), "failed in learn: KeyError: 'nobody'"),
+        ((*SIMULATE, "--predictor", "learning"), "failed in Learning.learn: KeyError: 'nobody'"),
+        ((*SIMULATE, "--goal", "worthless"), "failed in Worthless.worth: RuntimeError: worth nothing"),
+        ((*EVALUATE, "--predictor", "foretelling"), "failed in Foretelling.forecast: ZeroDivisionError"),
+        ((*EVALUATE, "--predictor", "learning"), "failed in Learning.learn: KeyError: 'nobody'"),
     ],
 )
 def test_a_part_that_a_replay_is_asked_for_is_named(words: tuple[str, ...], said: str) -> None:
@@ -201,24 +239,55 @@ def test_a_policy_that_cannot_be_made_says_whose_it_is(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_part_that_works_is_what_it_was() -> None:
-    """Instances, names, optional methods and the store's memories stay."""
-    mine: Predictor = made("predictors", "mine")
-    assert isinstance(mine, Learner)
-    assert not hasattr(mine, "account")
-    assert type(mine).__qualname__ == "MyPredictor"
-    policy = Index(Fresh())
-    theirs, ours = Memories(mine, policy), Memories(type(mine).__mro__[1](), policy)
-    ids = np.array([1, 2])
-    assert theirs.rows(ids) == ours.rows(ids)
-    assert type(made("predictors", "gamma")) is GammaFilter  # nothing stands before one of ours
+def test_what_a_part_says_of_what_the_user_said_stays_as_it_is(home: Path) -> None:
+    env = {"RECRAWL_SCHEDULE__PREDICTOR": "refusing"}
+    assert recrawl("--home", str(home), *PLAN, env=env, code=2).stderr == (
+        "It knows no such thing; say another.\n"
+    )
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_goes_wrong_in_our_code_alone_is_ours(home: Path) -> None:
+    """Also where it is made of what a part gave."""
+    env = {"RECRAWL_SCHEDULE__PREDICTOR": "returning"}
+    done = CliRunner().invoke(app, ["--home", str(home), *PLAN], env=env)
+    assert type(done.exception) is AttributeError
+    with pytest.raises(ZeroDivisionError), named():
+        _ = 1 / 0
+
+
+@pytest.mark.usefixtures("installed")
+def test_of_several_parts_in_use_of_one_package_all_are_named(home: Path) -> None:
+    env = {"RECRAWL_SCHEDULE__PREDICTOR": "mine", "RECRAWL_SCHEDULE__GOAL": "worthless"}
+    assert (
+        "The goal 'worthless' (my_package:Worthless, of my-package) or the predictor 'mine' "
+        "(my_package:MyPredictor, of my-package) failed in Worthless.worth: "
+    ) in recrawl("--home", str(home), *RUN, env=env).stderr
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_part_is_given_as_it_is_made() -> None:
+    mine = made("predictors", "mine")
+    assert type(mine) is sys.modules["my_package"].MyPredictor
+    assert type(made("predictors", "gamma")) is GammaFilter
 
 
 @pytest.mark.usefixtures("installed")
 def test_what_went_wrong_is_the_cause() -> None:
-    with pytest.raises(PluginError, match="failed in learn") as caught:
+    with pytest.raises(PluginError, match=r"failed in Learning\.learn: ") as caught, named():
         made("predictors", "learning").learn(None)
     assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_what_a_part_cannot_read_is_no_trouble_of_the_archive(
+    cli: Cli, urls: list[str], tmp_path: Path
+) -> None:
+    site = plugins.package(tmp_path / "site", CODE, OFFERS)
+    cli("add", "--allow-private", urls[0])
+    broken = cli.having(PYTHONPATH=str(site), RECRAWL_SCHEDULE__PREDICTOR="reading")
+    said = broken("run", "--for", "5s", code=3).stderr
+    assert "(my_package:Reading, of my-package) failed in Reading.learn: FileNotFoundError" in said
+    assert "archive" not in said
 
 
 def test_a_run_ends_with_the_name_and_shows_all_that_led_there_where_asked(
@@ -228,7 +297,10 @@ def test_a_run_ends_with_the_name_and_shows_all_that_led_there_where_asked(
     cli("add", "--allow-private", urls[0])
     broken = cli.having(PYTHONPATH=str(site), RECRAWL_SCHEDULE__PREDICTOR="learning")
     said = broken("run", "--for", "5s", code=3).stderr
-    assert "The predictor 'learning' (my_package:Learning, of my-package) failed in learn: KeyError" in said
+    assert (
+        "The predictor 'learning' (my_package:Learning, of my-package) failed in Learning.learn: KeyError"
+        in said
+    )
     with broken.started("--traceback", "run", "--for", "5s") as process:
         _, shown = process.communicate(timeout=60)
     assert process.returncode == 3

@@ -22,6 +22,7 @@ from recrawl.app.quantity import iso
 from recrawl.errors import RecrawlError
 from recrawl.live.room import Room, size
 from recrawl.observe.chromium import browser_found
+from recrawl.plugin import named
 from recrawl.registry import GROUPS, names
 from recrawl.sighted import can_train
 
@@ -67,7 +68,8 @@ def doctor(home: Path, now: float, *, quick: bool = False) -> Iterator[Check]:
 
 def _looked(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
-        yield from look()
+        with named():
+            yield from look()
     except RecrawlError as problem:
         yield Check(name, False, str(problem))
     except Exception as problem:  # whatever it is, the rest is looked at all the same

@@ -34,6 +34,7 @@ from recrawl.cli.terminal import note
 from recrawl.cli.train import train
 from recrawl.cli.why import why
 from recrawl.errors import BadInputError, RecrawlError
+from recrawl.plugin import named
 
 BAD_INPUT = 2
 TROUBLE = 3
@@ -44,7 +45,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # the context's class is the library's own
         try:
-            return super().invoke(ctx)
+            with named():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # whoever read it has had enough; that is no trouble
         except (RecrawlError, OSError, UnicodeEncodeError) as problem:
