@@ -1,13 +1,17 @@
-"""Parts chosen by name. Built-ins come in through the same entry points as anyone's."""
+"""Parts chosen by name. Built-ins come in through the same entry points as anyone's.
+
+What others wrote is looked at when it is made: what cannot be had, or lacks something, says whose it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from typing import Any
 
 from recrawl.errors import PluginError, RecrawlError, UnknownPartError
+from recrawl.plugin import given
 
 SINGULAR = {
     "predictors": "predictor",
@@ -20,6 +24,14 @@ SINGULAR = {
     "importers": "importer",
 }
 GROUPS = tuple(SINGULAR)
+# What the parts of these groups must have; the others are asked for themselves before they are made.
+_HAVE = {
+    "predictors": ("width", "learn", "forecast", "memory", "recall"),
+    "policies": ("name", "quote"),
+    "goals": ("name", "worth"),
+    "handlers": ("schemes", "kinds", "media_types", "fetch", "aclose"),
+    "detectors": ("name", "fingerprint", "compare", "differing"),
+}
 
 
 def names(group: str) -> list[str]:
@@ -37,6 +49,11 @@ def check(group: str, name: str) -> EntryPoint:
     return next(iter(found))
 
 
+def ours(group: str, name: str) -> bool:
+    """Whether it comes with recrawl itself."""
+    return check(group, name).module.partition(".")[0] == __name__.partition(".")[0]
+
+
 def part(group: str, name: str) -> Callable[..., Any]:
     """The class or factory behind a name."""
     entry = check(group, name)
@@ -47,14 +64,37 @@ def part(group: str, name: str) -> Callable[..., Any]:
             f"{name!r} of {group} cannot be loaded ({problem}); reinstall the package it comes from: "
             f"{_package(entry)}."
         ) from problem
-    return loaded
+    if ours(group, name):
+        return loaded
+    given(entry.module, f"{SINGULAR[group]} {name!r} ({entry.value}, of {_package(entry)})")
+    return _checked(entry, group, loaded) if group in _HAVE else loaded
 
 
 def made(group: str, name: str) -> Any:
     """One of it, where it is made of nothing else."""
-    make = part(group, name)
+    return _one(group, name, part(group, name))
+
+
+def _checked(entry: EntryPoint, group: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """It makes the same, or says whose it is that cannot be made, or lacks what it must have."""
+
+    @wraps(make)  # whoever asks what it can be made of is told
+    def one(*args: Any, **kwargs: Any) -> Any:
+        found = _one(group, entry.name, make, *args, **kwargs)
+        missing = [name for name in _HAVE[group] if not hasattr(found, name)]
+        if missing:
+            raise PluginError(
+                f"{entry.name!r} of {group} has no {' and no '.join(missing)}, which every {SINGULAR[group]} "
+                f"has; choose another, or tell those who wrote it: {_package(entry)}."
+            )
+        return found
+
+    return one
+
+
+def _one(group: str, name: str, make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
-        return make()
+        return make(*args, **kwargs)
     except RecrawlError:
         raise
     except Exception as problem:

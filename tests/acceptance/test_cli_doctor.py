@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from tests import plugins
 
 X = "https://x.example/"
 LAST = "store"  # what is looked at last, or last but one
@@ -77,6 +78,99 @@ def test_a_part_that_is_not_there_is_told_before_a_run_needs_it(cli: Cli, name: 
     shown = cli("config", env=env, code=1)
     assert f"schedule.{name}\tfame" in shown.stdout
     assert told in shown.stderr
+
+
+PARTS = """
+import asyncio
+
+
+class Needy:
+    def __init__(self, what):
+        pass
+
+
+class Broken:
+    def __init__(self, goal=None):
+        raise RuntimeError("not on a Tuesday")
+
+
+class Mute:
+    name = "mute"
+
+
+class Handling:
+    schemes, kinds, media_types = frozenset({"gopher"}), frozenset(), frozenset()
+
+    def __init__(self, premises):
+        asyncio.get_running_loop()  # as a session of a library's wants it
+
+    async def fetch(self, request, web):
+        return await web.fetch(request)
+
+    async def aclose(self):
+        pass
+
+
+class Greedy(Handling):
+    schemes = frozenset({"https"})
+
+
+class Asking(Handling):
+    @property
+    def kinds(self):
+        raise RuntimeError("nobody knows")
+
+
+class Leaking(Handling):
+    schemes = frozenset({"telnet"})
+
+    async def aclose(self):
+        raise RuntimeError("still open")
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "kind", "told"),
+    [
+        ("predictors", "Needy", "'mine' of predictors cannot be made (Needy.__init__() missing 1"),
+        ("predictors", "Gone", "'mine' of predictors cannot be loaded (module 'my_package' has no"),
+        ("goals", "Mute", "'mine' of goals has no worth, which every goal has"),
+        ("policies", "Broken", "'mine' of policies cannot be made (not on a Tuesday)"),
+        ("detectors", "Broken", "'mine' of detectors cannot be made (not on a Tuesday)"),
+        ("handlers", "Needy", "'mine' of handlers has no schemes and no kinds"),
+        ("handlers", "Greedy", "The handler 'mine' claims the whole web"),
+        (
+            "handlers",
+            "Asking",
+            "(my_package:Asking, of my-package) failed in Asking.kinds: RuntimeError",
+        ),
+        ("handlers", "Leaking", "'mine' of handlers cannot be closed (still open)"),
+    ],
+)
+def test_a_part_of_a_plug_in_is_made_to_see_whether_it_can_be(
+    cli: Cli, tmp_path: Path, group: str, kind: str, told: str
+) -> None:
+    site = plugins.package(tmp_path / "site", PARTS, {group: {"mine": kind}})
+    found = findings(cli("doctor", env={"PYTHONPATH": str(site)}, code=1))
+    assert found[group].startswith("WRONG")
+    assert told in found[group]
+    assert [name for name, line in found.items() if line.startswith("WRONG")] == [group]
+    if group in _SETTINGS:
+        env = {"PYTHONPATH": str(site), f"RECRAWL_SCHEDULE__{_SETTINGS[group]}": "mine"}
+        assert told in findings(cli("doctor", env=env, code=1))["settings"]
+        assert told in cli("config", env=env, code=1).stderr
+
+
+_SETTINGS = {"predictors": "PREDICTOR", "goals": "GOAL", "policies": "POLICY"}
+
+
+def test_parts_of_plug_ins_that_can_be_made_are_listed(cli: Cli, tmp_path: Path) -> None:
+    offers = {"predictors": {"mine": "Mine"}, "handlers": {"gopher": "Handling"}}
+    code = PARTS + plugins.page_code("width").replace("MyPredictor", "Mine")
+    site = plugins.package(tmp_path / "site", code, offers)
+    found = findings(cli("doctor", env={"PYTHONPATH": str(site)}))
+    assert "mine" in found["predictors"]
+    assert "gopher" in found["handlers"]
 
 
 def test_secrets_that_others_may_read_are_told(cli: Cli) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -81,6 +82,12 @@ def test_plan_says_what_is_in_the_way_where_no_budget_is_enough(home: Path) -> N
     assert "now: 20" in done.stdout
     assert "Assumed: " in done.stderr
     assert "--within" in recrawl(home, "plan", "--share", "99%", code=2).stderr
+
+
+def test_plan_says_where_a_budget_is_too_small_for_the_largest_gaps(home: Path) -> None:
+    done = recrawl(home, "plan", "--budgets", "0.1/day")
+    assert re.search(r"The largest gaps alone ask for 0\.2\d+ visits a day\. With fewer", done.stderr)
+    assert "The largest gaps alone" not in recrawl(home, "plan", "--budgets", "10/day").stderr
 
 
 def test_backtest_replays_the_past_beside_what_happened(home: Path, tmp_path: Path) -> None:

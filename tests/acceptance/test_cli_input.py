@@ -76,6 +76,46 @@ def test_bad_input_is_refused_with_its_remedy(cli: Cli, args: list[str], said: s
     assert "Added" in done.stdout if "Refused" in done.stderr else done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["set", "--all", "--weight", "2"], 2, "settings file"),
+        (["set", "--all", "--kind", "page"], 2, "--home"),
+        (["set", "--tag", "t", "--weight", "2", "--anyway"], 2, "--home"),
+        (["set", "--tag", "t", "--weight", "2"], 1, "has the tag"),
+        (["pause", "--host", "x.example", "--anyway"], 2, "--home"),
+        (["resume", "--tag", "t"], 1, "has the tag"),
+        (["remove", X], 2, "recrawl add"),
+        (["access", "set", X, "--bearer", "--stdin"], 2, "recrawl add"),
+        (["access", "set", "--all", "--proxy", "--stdin"], 2, "proxy"),
+        (["access", "clear", "--all"], 1, ""),
+        (["notify", "add", "me", "--url", X, "--stdin"], 2, "recrawl add"),
+        (["notify", "add", "me", "--stdin"], 2, "no address"),
+        (["notify", "remove", "me"], 1, ""),
+        (["token", "remove", "me"], 2, "no token"),
+        (["erase", X, "--yes"], 2, "recrawl list"),
+        (["prune"], 0, ""),
+        (["relearn"], 0, ""),
+        (["moved", "--apply", "--all"], 0, ""),
+    ],
+)
+def test_what_changes_what_is_there_makes_no_home(cli: Cli, args: list[str], code: int, said: str) -> None:
+    """It may be mistyped, and an empty store in it would look as if nothing was ever watched."""
+    env = {"RECRAWL_ARCHIVING__KEEP_VERSIONS": "3"}
+    assert said in cli(*args, code=code, text="nonsense\n", env=env).stderr
+    assert not cli.home.exists()
+
+
+def test_secrets_and_notices_may_come_before_all_else(cli: Cli) -> None:
+    """Whoever collects a site behind a door needs the key first."""
+    cli("access", "set", "--host", "x.example", "--bearer", "--stdin", text="key\n")
+    assert [path.name for path in cli.home.iterdir()] == ["secrets.json"]
+    cli("notify", "add", "me", "--stdin", text="https://hooks.example/x\n")
+    cli("add", X)
+    assert "bearer" in cli("access", "list").stdout
+    assert "me" in cli("notify", "list").stdout
+
+
 def test_a_goal_that_is_not_there_names_those_that_are(cli: Cli) -> None:
     cli("add", X)
     assert "capture" in cli("run", "--goal", "fame", code=2).stderr

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import plugins
+from tests.plugins import page_code
 from typer.testing import CliRunner
 
-from recrawl import registry
 from recrawl.checks.predictor import CHECKS, MakePredictor
 from recrawl.cli.main import app
 from recrawl.errors import PluginError
 from recrawl.evaluate.contenders import predictor_named, predictors_named
 
-PAGE = Path(__file__).parents[2] / "docs/howto/write-a-plug-in.md"
-
-
-OFFERS = """
-[recrawl.predictors]
-mine = my_package:MyPredictor
-absent = my_package:Nope
-needy = my_package:Needy
-[recrawl.policies]
-mypolicy = my_package:MyPolicy
-"""
+OFFERS = {
+    "predictors": {"mine": "MyPredictor", "absent": "Nope", "needy": "Needy", "mute": "Mute"},
+    "policies": {"mypolicy": "MyPolicy"},
+}
 
 
 def code() -> str:
-    blocks: list[str] = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.S)
-    (found,) = [one for one in blocks if "width" in one]
-    return found
+    return page_code("width")
 
 
 def predictor() -> Any:
@@ -50,17 +40,9 @@ def test_the_predictor_to_start_from_keeps_the_contract(check: Callable[[MakePre
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package that offers a predictor that works, one that is not there, and one that cannot be made."""
-    about = tmp_path / "my_package-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n", "utf-8")
-    (about / "entry_points.txt").write_text(OFFERS, "utf-8")
-    needy = "class Needy:\n    def __init__(self, what):\n        pass\n"
-    (tmp_path / "my_package.py").write_text(code() + needy, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    registry._offered.cache_clear()
-    yield
-    sys.modules.pop("my_package", None)
-    registry._offered.cache_clear()
+    others = "class Needy:\n    def __init__(self, what):\n        pass\n\nclass Mute:\n    width = 2\n"
+    with plugins.installed(plugins.package(tmp_path, code() + others, OFFERS), monkeypatch):
+        yield
 
 
 @pytest.mark.usefixtures("installed")
@@ -74,9 +56,13 @@ def test_it_can_be_measured_by_its_name() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize(("name", "remedy"), [("absent", "reinstall"), ("needy", "choose another")])
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("absent", "reinstall"), ("needy", "choose another"), ("mute", "choose another")]
+)
 def test_a_part_that_cannot_be_had_says_whose_it_is(name: str, remedy: str) -> None:
-    with pytest.raises(PluginError, match=f"'{name}' of predictors cannot be .*{remedy}.*: my-package"):
+    with pytest.raises(
+        PluginError, match=f"'{name}' of predictors (cannot be|has no) .*{remedy}.*: my-package"
+    ):
         predictor_named(name)
 
 

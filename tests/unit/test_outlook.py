@@ -95,6 +95,51 @@ def test_what_was_given_up_takes_a_share_of_a_full_host_and_of_a_budget_in_bytes
     assert by_bytes.mean_s == pytest.approx(by_visits.mean_s, rel=1e-3)
 
 
+@pytest.mark.parametrize("per_day", [2.0, 4.0, 8.0])
+def test_a_budget_too_small_for_the_largest_gaps_makes_all_late_by_as_much_as_a_run_is(
+    per_day: float,
+) -> None:
+    """These alone ask for eleven and a half visits a day."""
+    n, end_at = 40, START_AT + 300 * DAY_S
+    often = np.arange(n) % 4 == 0
+    max_gap_s = np.where(often, DAY_S, 20 * DAY_S)
+    made = world_of([Poisson(1.0)] * n, start_at=START_AT, end_at=end_at, seed=5)
+    bounded = [Settings(min_gap_s=HOUR_S, max_gap_s=gap_s) for gap_s in max_gap_s.tolist()]
+    resources = [replace(one, settings=said) for one, said in zip(made.resources, bounded, strict=True)]
+    loop = Loop(
+        store=MemoryStore(),
+        predictor=GammaFilter(),
+        policy=Index(Fresh(), jitter=0.07),
+        rule="index:fresh",
+        per_day=per_day,
+        reprice_every_s=6 * HOUR_S,
+    )
+    seen = simulate(loop, replace(made, resources=resources), start_at=START_AT, end_at=end_at)
+    batch, _ = loop.store.batch()
+    offers = Offers(batch, lasting(loop.predictor.forecast(batch, end_at)), loop.policy)
+    price, gaps = offers.at(per_day)
+    assert price == loop.price == np.inf
+    assert (DAY_S / gaps.mean_s).sum() == pytest.approx(per_day, rel=1e-3)
+    for some in (often, ~often):
+        late = seen.pick((seen.at > START_AT + 100 * DAY_S) & some[seen.id])
+        real_s = 200 * DAY_S * some.sum() / len(late)
+        assert gaps.mean_s[some].mean() == pytest.approx(real_s, rel=0.05)
+
+
+def test_what_waits_for_its_host_waits_for_the_budget_meanwhile() -> None:
+    """The first host can serve three visits in thirty days, and is asked for ten; others have no limit."""
+    batch = batch_of(30)
+    offers = Offers(batch, believed(30), Index(Fresh()), served(batch, {1: 10 * DAY_S}, 1.0))
+    here = batch.group == 1
+    _, roomy = offers.at(0.9)
+    assert roomy.mean_s[here] == pytest.approx(100 * DAY_S, rel=0.02)  # looks in pairs are asked for too
+    assert (roomy.mean_s[~here] <= 30 * DAY_S).all()
+    for per_day, gap_s in ((20 / 50 + 0.1, 50 * DAY_S), (30 / 150, 150 * DAY_S)):
+        _, gaps = offers.at(per_day)
+        assert gaps.mean_s[here] == pytest.approx(max(gap_s, 100 * DAY_S), rel=1e-3)
+        assert gaps.mean_s[~here] == pytest.approx(gap_s, rel=1e-3)
+
+
 def test_the_budget_that_is_needed_gives_the_share_that_was_asked_for() -> None:
     found = Budgets(Offers(batch_of(60), believed(60), Index(Prompt())), within_s=6 * HOUR_S)
     needed = found.needed(0.9)

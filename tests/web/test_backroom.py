@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from tests import plugins
 
 from recrawl.app.build import House
-from recrawl.errors import RecrawlError
+from recrawl.errors import PluginError, RecrawlError
+from recrawl.registry import made
 from recrawl.web.face.backroom import N_WAITING, BackRoom, StillWorkingError
 
 T = TypeVar("T")
@@ -31,6 +33,10 @@ def said(house: House, wait_s: float) -> str:
 
 def refused(house: House) -> None:
     raise ValueError(str(house.home))
+
+
+def foretold(house: House) -> object:
+    return made("predictors", house.config.schedule.predictor).forecast(None, 0.0)
 
 
 def with_room(home: Path, ask: Callable[[BackRoom], Awaitable[T]]) -> T:
@@ -93,6 +99,23 @@ def test_what_takes_too_long_is_gone_on_with(tmp_path: Path) -> None:
 
     assert with_room(tmp_path, ask) == "one"
     assert (tmp_path / "asked").read_text() == "x"
+
+
+def test_a_part_of_others_that_goes_wrong_there_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No error brings the lines that led to it from one process to another."""
+
+    async def ask(room: BackRoom) -> None:
+        with pytest.raises(PluginError, match=r"'mine' \(my_package:MyPredictor, of my-package\) failed in "):
+            await room.ask(foretold, deadline_s=60.0)
+
+    site = plugins.package(
+        tmp_path / "site", plugins.page_code("width"), {"predictors": {"mine": "MyPredictor"}}
+    )
+    monkeypatch.setenv("RECRAWL_SCHEDULE__PREDICTOR", "mine")
+    with plugins.installed(site, monkeypatch):
+        with_room(tmp_path, ask)
 
 
 def dies(house: House, times: int) -> str:

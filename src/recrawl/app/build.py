@@ -17,10 +17,11 @@ from recrawl.app.access import Secrets
 from recrawl.app.beside import carried, placed
 from recrawl.app.config import Config
 from recrawl.app.mending import mended
+from recrawl.app.parts import premises
 from recrawl.app.policies import policy_of
 from recrawl.app.presence import Presence
 from recrawl.app.quantity import Budget
-from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Premises, Store
+from recrawl.contracts import Archive, Clock, Detector, Fetcher, Handler, Store
 from recrawl.errors import RecrawlError, StoreError
 from recrawl.live.clock import WallClock
 from recrawl.live.room import Room
@@ -192,15 +193,8 @@ class House:
         """Everything that can be looked at, each in its own way, all of it over one path to the web."""
         from recrawl.observe.route import Route
 
-        fetching = self.config.fetching
-        premises = Premises(
-            clock=self.clock,
-            max_bytes=fetching.max_bytes,
-            total_s=fetching.total_timeout,
-            folders=fetching.allow_files,
-            spool=self.home,
-        )
-        handlers: dict[str, Handler] = {name: part("handlers", name)(premises) for name in names("handlers")}
+        given = premises(self.config, self.clock, self.home)
+        handlers: dict[str, Handler] = {name: part("handlers", name)(given) for name in names("handlers")}
         return Route(self._web(), handlers, clock=self.clock, browser=self._browser())
 
     def _browser(self) -> Browser:

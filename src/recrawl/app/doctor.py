@@ -16,12 +16,14 @@ from recrawl.app.access import FILE_NAME as SECRETS_FILE
 from recrawl.app.access import Secrets
 from recrawl.app.build import ARCHIVE_FOLDER, STORE_FILE, open_house
 from recrawl.app.config import Config
-from recrawl.app.health import absent_parts, settings, unsound
+from recrawl.app.health import settings, unsound
+from recrawl.app.parts import absent_parts, broken_parts
 from recrawl.app.quantity import iso
 from recrawl.errors import RecrawlError
 from recrawl.live.room import Room, size
 from recrawl.observe.chromium import browser_found
-from recrawl.registry import GROUPS, names, part
+from recrawl.plugin import named
+from recrawl.registry import GROUPS, names
 from recrawl.sighted import can_train
 
 _LOW_DISK_BYTES = 2**30
@@ -54,7 +56,7 @@ def doctor(home: Path, now: float, *, quick: bool = False) -> Iterator[Check]:
     yield from _looked("clock", lambda: [_clock(now)])
     yield from _looked("disk", lambda: [_disk(home, config)])
     for group in GROUPS:
-        yield from _looked(group, lambda group=group: [_parts(group)])  # type: ignore[misc]
+        yield from _looked(group, lambda group=group: [_parts(group, config, home)])  # type: ignore[misc]
     yield from _looked("names", lambda: [_names_resolved()])
     yield from _looked("browser", lambda: [_browser()])
     yield from _looked("first sight", lambda: [_first_sight()])
@@ -66,7 +68,8 @@ def doctor(home: Path, now: float, *, quick: bool = False) -> Iterator[Check]:
 
 def _looked(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
-        yield from look()
+        with named():
+            yield from look()
     except RecrawlError as problem:
         yield Check(name, False, str(problem))
     except Exception as problem:  # whatever it is, the rest is looked at all the same
@@ -128,13 +131,8 @@ def _disk(home: Path, config: Config) -> Check:
     return Check("disk", enough, f"{size(free)} free" + ("" if enough else ": make room soon"))
 
 
-def _parts(group: str) -> Check:
-    broken = []
-    for name in names(group):
-        try:
-            part(group, name)
-        except RecrawlError as problem:
-            broken.append(str(problem))
+def _parts(group: str, config: Config, home: Path) -> Check:
+    broken = broken_parts(group, config, home)
     return Check(group, not broken, "; ".join(broken) or ", ".join(names(group)))
 
 

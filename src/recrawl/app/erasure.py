@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from recrawl.app.build import ARCHIVE_FOLDER
 from recrawl.app.carriage import SHELF_PART
 from recrawl.app.patience import patient
 from recrawl.errors import ArchiveError, NotWatchedError, ShelfError
@@ -39,6 +40,8 @@ def erase(
 
     While it goes on, a run archives nothing: it lets go of its files, waits, and then goes on.
     """
+    if not (house.kept or (house.home / ARCHIVE_FOLDER).exists()):
+        raise _unknown(url)  # and nothing is made to look into
     archive = house.archive
     if not isinstance(archive, WarcArchive):
         raise ArchiveError("This kind of archive cannot take anything out; erase it there by its own means.")
@@ -47,6 +50,10 @@ def erase(
     archive.close()  # what this process writes itself is let go
     with locks.rewriting(waiting()), locks.wanting(waiting()), locks.exchanging(waiting()):
         return _Erasing(house, archive, url, why, tell).done(waiting)
+
+
+def _unknown(url: str) -> NotWatchedError:
+    return NotWatchedError(f"{url} is not being watched, and nothing of it is kept; see `recrawl list`.")
 
 
 class _Erasing:
@@ -72,9 +79,7 @@ class _Erasing:
         begun = next(iter(store.erasures(url)), None)
         resource = store.find(url)
         if resource is None and begun is None and not plan.order.files:
-            raise NotWatchedError(
-                f"{url} is not being watched, and nothing of it is kept; see `recrawl list`."
-            )
+            raise _unknown(url)
         if resource is not None:
             store.say(Scope(ScopeKind.RESOURCE, url), Settings(paused=True), self._now())
         store.begin_erasure(url, self._why or (begun.why if begun else ""), self._now())

@@ -16,11 +16,12 @@ from recrawl.app.rows import Row
 from recrawl.app.untold import N_EACH, doubts_of
 from recrawl.errors import BadInputError, ConflictError
 from recrawl.evaluate.budgets.curve import MEASURES, Bought, Moved, Needed, grid
+from recrawl.evaluate.budgets.offers import OVER
 from recrawl.evaluate.budgets.outlook import OF_GOAL
 from recrawl.evaluate.budgets.sureness import BURST
 from recrawl.evaluate.budgets.untold import Doubts, Why
 from recrawl.model import HOUR_S, Ints
-from recrawl.schedule.reason import percent
+from recrawl.schedule.reason import percent, rounded
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
@@ -174,6 +175,12 @@ def foreseen(
     wanted = sorted({*(budgets or grid(per_day, most)), present})
     other = rule.partition(":")[2]
     points = [found.bought(one, names) for one in wanted]
+    if wanted[0] < found.least_per_day / OVER:
+        least = f"{rounded(found.least_per_day, 3)} visits a day"
+        notes.append(
+            f"The largest gaps alone ask for {least}. With fewer the longest overdue come first, so visits "
+            "are late, all by as much; the gaps are those that come of it."
+        )
     if beliefs.budget.bytes_per_day is not None:
         notes.append("The limit in bytes is left out: budgets here are visits.")
     if found.n_always:

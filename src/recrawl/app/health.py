@@ -20,10 +20,8 @@ from recrawl.app.quantity import iso
 from recrawl.app.rows import Row, number
 from recrawl.app.spending import free_at, purse_of
 from recrawl.contracts import Store
-from recrawl.errors import RecrawlError
 from recrawl.model import DAY_S
 from recrawl.purse import Purse
-from recrawl.registry import SINGULAR, part
 from recrawl.remember.sqlite import sums
 from recrawl.terms import granted, noted_terms
 
@@ -144,16 +142,3 @@ def settings(config: configuration.Config, home: Path) -> list[Row]:
         }
         for name, shown, env, about in configuration.rows(config)
     ]
-
-
-def absent_parts(schedule: configuration.Schedule) -> Iterator[str]:
-    """The parts that the configuration chooses and that cannot be had, each with the reason."""
-    for group, name in (
-        ("goals", schedule.goal),
-        ("policies", schedule.policy),
-        ("predictors", schedule.predictor),
-    ):
-        try:
-            part(group, name)
-        except RecrawlError as problem:
-            yield f"schedule.{SINGULAR[group]}: {problem}"

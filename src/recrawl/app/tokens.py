@@ -77,10 +77,13 @@ class Tokens:
         return secret
 
     def remove(self, name: str) -> None:
+        unknown = BadInputError(f"There is no token {name!r}; `recrawl token list` shows them.")
+        if not self._path.exists():
+            raise unknown  # and no folder is made to write it into
         with self._writing() as kept:
             left = tuple(token for token in kept.tokens if token.name != name)
             if len(left) == len(kept.tokens):
-                raise BadInputError(f"There is no token {name!r}; `recrawl token list` shows them.")
+                raise unknown
             self._put(replace(kept, tokens=left))
 
     def begin(self, secret: str, now: float) -> None:

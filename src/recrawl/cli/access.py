@@ -97,7 +97,7 @@ def set_(
         *(["the bearer token"] if bearer else []),
         *(["the proxy's URL"] if proxy else []),
     ]
-    with options.opened(home) as house:
+    with options.opened(home, reading=True) as house:  # but for the secrets, which may come before all else
         n = sum(1 for _ in chosen(house.store, choice))
         values = iter(terminal.secrets(named, stdin=stdin))
         said = Access(
@@ -172,7 +172,7 @@ def clear(
     which = Parts(
         headers=tuple(header or ()), cookies=tuple(cookie or ()), basic=basic, bearer=bearer, proxy=proxy
     )
-    with options.opened(home) as house:
+    with options.opened(home, reading=True) as house:
         n = house.secrets.forget(choice.scopes(), None if which == Parts() else which)
     if json:
         terminal.say_json({"cleared": n})

@@ -13,7 +13,9 @@ from recrawl.cli.terminal import n_of
 
 if TYPE_CHECKING:
     from recrawl.app.build import House
+    from recrawl.app.pruning import Pruned
     from recrawl.model import Version
+    from recrawl.remember.retention import Retention
 
 
 def erase(
@@ -84,9 +86,7 @@ def prune(
       recrawl prune --dry-run
       RECRAWL_ARCHIVING__THIN_OUT="30d: 1d, 365d: 30d" recrawl prune
     """
-    from recrawl.app.build import ARCHIVE_FOLDER
-    from recrawl.app.patience import patient
-    from recrawl.app.pruning import Pruner, due, rule_of
+    from recrawl.app.pruning import Pruned, due, rule_of
 
     with options.opened(home, reading=dry_run, new=False) as house:
         rule, now = rule_of(house.config.archiving), house.clock.now()
@@ -98,15 +98,7 @@ def prune(
         if dry_run:
             _shown(house, due(house.store, rule, now) if rule else iter(()), json)
             return
-        with terminal.working("Pruning …") as tell:
-            _ = house.archive  # what a crash left is mended before
-            done = Pruner(
-                store=house.store,
-                folder=house.home / ARCHIVE_FOLDER,
-                now=house.clock.now,
-                waiting=patient(60.0, lambda: tell("Waiting for others that use the archive …")),
-                tell=tell,
-            ).prune(rule)
+        done = _pruned(house, rule) if house.kept else Pruned()  # nothing is made to look into
     freed = done.freed
     row = {
         "versions": freed.n_versions,
@@ -127,6 +119,22 @@ def prune(
             f"{n_of(row['left'], 'version')} more may go, but lie in files that are being written, or that "
             "cannot be read; prune again later."
         )
+
+
+def _pruned(house: House, rule: Retention) -> Pruned:
+    from recrawl.app.build import ARCHIVE_FOLDER
+    from recrawl.app.patience import patient
+    from recrawl.app.pruning import Pruner
+
+    with terminal.working("Pruning …") as tell:
+        _ = house.archive  # what a crash left is mended before
+        return Pruner(
+            store=house.store,
+            folder=house.home / ARCHIVE_FOLDER,
+            now=house.clock.now,
+            waiting=patient(60.0, lambda: tell("Waiting for others that use the archive …")),
+            tell=tell,
+        ).prune(rule)
 
 
 def _shown(house: House, found: Iterator[tuple[int, int, list[Version]]], json: bool) -> None:

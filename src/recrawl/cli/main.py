@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traceback import format_exception
 from typing import Annotated, Any
 
 import typer
@@ -33,6 +34,7 @@ from recrawl.cli.terminal import note
 from recrawl.cli.train import train
 from recrawl.cli.why import why
 from recrawl.errors import BadInputError, RecrawlError
+from recrawl.plugin import named
 
 BAD_INPUT = 2
 TROUBLE = 3
@@ -43,25 +45,25 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # the context's class is the library's own
         try:
-            return super().invoke(ctx)
-        except BadInputError as problem:
-            note(str(problem))
-            raise typer.Exit(BAD_INPUT) from None
-        except RecrawlError as problem:
-            note(str(problem))
-            raise typer.Exit(TROUBLE) from None
+            with named():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # whoever read it has had enough; that is no trouble
-        except OSError as problem:
-            where = f" ({problem.filename})" if problem.filename else ""
-            note(f"{problem.strerror or problem}{where}; make room or choose another place.")
-            raise typer.Exit(TROUBLE) from None
-        except UnicodeEncodeError as problem:
-            note(
-                f"The terminal cannot show this in {problem.encoding}; "
-                "set PYTHONIOENCODING=utf-8, or use --json."
-            )
-            raise typer.Exit(TROUBLE) from None
+        except (RecrawlError, OSError, UnicodeEncodeError) as problem:
+            if ctx.params.get("traceback"):
+                note("".join(format_exception(problem)))
+            note(_words(problem))
+            raise typer.Exit(BAD_INPUT if isinstance(problem, BadInputError) else TROUBLE) from None
+
+
+def _words(problem: Exception) -> str:
+    if isinstance(problem, OSError):
+        where = f" ({problem.filename})" if problem.filename else ""
+        return f"{problem.strerror or problem}{where}; make room or choose another place."
+    if isinstance(problem, UnicodeEncodeError):
+        remedy = "set PYTHONIOENCODING=utf-8, or use --json."
+        return f"The terminal cannot show this in {problem.encoding}; {remedy}"
+    return str(problem)
 
 
 app = typer.Typer(
@@ -85,6 +87,9 @@ def _version(wanted: bool) -> None:
 def recrawl(
     ctx: typer.Context,
     home: options.Home = None,  # noqa: ARG001  # the commands look for it
+    traceback: Annotated[  # noqa: ARG001  # whoever tells of errors looks for it
+        bool, typer.Option("--traceback", help="Where something goes wrong, show all that led there.")
+    ] = False,
     version: Annotated[  # noqa: ARG001  # its callback does it all
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
     ] = False,

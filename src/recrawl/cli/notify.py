@@ -134,13 +134,14 @@ def add(
         link=link,
     )
     wanted = ["the address", *(["the secret to sign with"] if sign else [])]
-    with options.opened(home) as house:
+    with options.opened(home, reading=True) as house:  # what is refused makes no home
         if url:
             watched(house.store, url)
         if wrong := unreached(house.store, tag=tag, host=notice.scope.name if host else None):
             terminal.note(wrong)  # it may have some later
-        given = [*terminal.secrets(wanted, stdin=stdin), ""]
-        recipient = Recipient(url=given[0].strip(), secret=given[1], allow_private=allow_private)
+    given = [*terminal.secrets(wanted, stdin=stdin), ""]
+    recipient = Recipient(url=given[0].strip(), secret=given[1], allow_private=allow_private)
+    with options.opened(home) as house:
         notices.add(house, notice, recipient, replacing=replace)
     if json:
         terminal.say_json({"added": name, "to": recipient.shown})

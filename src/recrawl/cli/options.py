@@ -163,6 +163,17 @@ def must_reach(house: House, chosen: Choice, *, anyway: bool = False) -> None:
         raise typer.Exit(1)
 
 
+def must_be_kept(house: House) -> None:
+    """What is said of everything, or for later ones, makes no home: this one may be mistyped."""
+    from recrawl.errors import BadInputError
+
+    if not house.kept:
+        raise BadInputError(
+            f"There is nothing in {house.home} to say this of; add something with `recrawl add URL`, or "
+            "choose another --home."
+        )
+
+
 def choice(urls: list[str] | None, tag: str | None, host: str | None, everything: bool = False) -> Choice:
     from recrawl.app.watchlist import Choice
 

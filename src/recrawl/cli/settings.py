@@ -107,10 +107,11 @@ def set_(
     chosen = options.choice(urls, tag, host, all_)
     if said == Settings() and not (forget or tags or dropped):
         raise BadInputError("There is nothing to set; see `recrawl set --help` for what can be said.")
-    with options.opened(home, new=anyway or all_) as house:
+    with options.opened(home, new=False) as house:
         now = house.clock.now()
         options.must_reach(house, chosen, anyway=anyway)
         n = watchlist.say(house.store, chosen, said, now, forget=forget, add_tags=tags, drop_tags=dropped)
+        options.must_be_kept(house)  # all else that is wrong comes first
         if manner:
             _warn(house, chosen.urls, manner)
     terminal.say_count("Set", n, json)
@@ -176,8 +177,9 @@ def pause(
     from recrawl.app import pauses
 
     chosen = options.choice(urls, tag, host)
-    with options.opened(home, new=anyway) as house:
+    with options.opened(home, new=False) as house:
         options.must_reach(house, chosen, anyway=anyway)
+        options.must_be_kept(house)
         done = pauses.pause(house.store, chosen, house.clock.now())
     if done.n_otherwise:
         n = terminal.n_of(done.n_otherwise, "resource")

@@ -55,6 +55,9 @@ def doctor(home: options.Home = None, json: options.Json = False) -> None:
     """Look for trouble without asking the network.
 
     Looks at versions, settings, disk, clock, plug-ins, secrets, store, archive and notices, each by itself.
+    Parts that the settings choose and parts of plug-ins are made, as a run makes them: what cannot be loaded
+    or made is told, with the reason.
+
     The exit code is 1 if something is wrong.
 
     \b
@@ -92,10 +95,11 @@ def config(home: options.Home = None, json: options.Json = False) -> None:
       RECRAWL_SCHEDULE__BUDGET=50/h recrawl config --json
     """
     from recrawl.app import health
+    from recrawl.app.parts import absent_parts
 
     with options.opened(home, reading=True) as house:
         rows = health.settings(house.config, house.home)
-        absent = list(health.absent_parts(house.config.schedule))
+        absent = list(absent_parts(house.config.schedule))
     columns = ["name", "written", "from", "variable", "description"]
     if json:
         terminal.say_json([{key: value for key, value in row.items() if key != "written"} for row in rows])

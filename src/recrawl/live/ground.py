@@ -14,6 +14,7 @@ from recrawl.live.gates import answered
 from recrawl.live.judgement import Bench, ChooseDetector, Judgement, judged, quick
 from recrawl.loop import Absorbed, Loop
 from recrawl.model import Fetch, Lease, Version
+from recrawl.plugin import named
 
 Down = tuple[Lease, Fetch, Judgement]  # come down, and not recorded yet
 Brought = tuple[Lease, Fetch, Judgement | None]  # … and perhaps not even judged
@@ -76,7 +77,8 @@ class Ground:
         return landed, lost + more
 
     def absorb(self, batch: list[Down], now: float) -> tuple[list[Landed], Lost]:
-        with _on_the_disk("The archive cannot be written"), self.archive.recording():
+        # What a part of others cannot read or write is no trouble of the archive's.
+        with _on_the_disk("The archive cannot be written"), named(), self.archive.recording():
             wanted = self.loop.store.wanted([lease for lease, *_ in batch])
             return self._absorbed(
                 [down if ok else _unarchived(*down) for down, ok in zip(batch, wanted, strict=True)], now

@@ -15,12 +15,15 @@ from typing import cast
 import numpy as np
 
 from recrawl.contracts import Clocked, Divisible, Forecasts, Policy, Quote, UsualForecasts
+from recrawl.evaluate.budgets.lateness import late_s
 from recrawl.evaluate.budgets.outlook import Gaps
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints
 from recrawl.schedule.budget import lowest_price
 from recrawl.schedule.hosts import NO_LIMITS, HostLimits
 from recrawl.schedule.policies.index import Index
 from recrawl.schedule.relooks import SHARE, given_up
+
+OVER = 1.02  # of a limit: looks in pairs may ask for a little more than there is
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Offers:
 
     def gaps(self, price: float) -> Floats:
         """With the higher prices of hosts that are full; where too many visits remain even at the largest
-        gaps, they come late all alike."""
+        gaps, those of a host come late, all by as much."""
         gap_s = self.quote.gaps(price).copy()
         if len(self.limits.most):
             own = self.limits.prices(price, gap_s, self._taken, self._quoted)
@@ -65,9 +68,20 @@ class Offers:
             rows = np.flatnonzero(prices > price)
             if len(rows):
                 gap_s[rows] = self._quoted(rows).gaps(prices[rows])
-            n = DAY_S / gap_s
-            gap_s = np.asarray(DAY_S / self.limits.cut(n))
+            gap_s = gap_s + self._late_at_hosts_s(gap_s)
         return gap_s
+
+    def _late_at_hosts_s(self, gap_s: Floats) -> Floats:
+        """How late visits in these gaps come where their host cannot make as many."""
+        rows = np.flatnonzero(self.limits.place >= 0)
+        place, most = self.limits.place[rows], self.limits.most
+
+        def taken(late: Floats) -> Floats:
+            return np.bincount(place, DAY_S / (gap_s[rows] + late[place]), minlength=len(most)) / most
+
+        late = np.zeros(len(gap_s))
+        late[rows] = late_s(taken, len(most))[place]
+        return late
 
     def at(self, per_day: float, guess: float = 1.0, bytes_per_day: float = inf) -> tuple[float, Gaps]:
         """The price of this budget, and the gaps at it."""
@@ -87,13 +101,24 @@ class Offers:
             long_s = np.where(lost, one_s, long_s)
             late = gap_s * self.limits.cut(DAY_S / gap_s) / DAY_S  # a host that is full is full for pairs too
             gap_s, long_s = gap_s / late, long_s / late
-        n = DAY_S / gap_s
-        share = per_day / max(self.times * float(n.sum()), 1e-300)
-        if self.n_bytes is not None:
-            share = min(share, bytes_per_day / max(self.times * float(n @ self.n_bytes), 1e-300))
-        if share < 0.98:  # the largest gaps alone ask for more than there is: all visits are late
-            gap_s, long_s = gap_s / share, long_s / share
+        if self._share(gap_s, per_day, bytes_per_day) > OVER:
+            # the largest gaps alone ask for more than there is: visits wait for the budget, and those that
+            # wait for their host for both at once
+            waited_s = np.maximum(gap_s - self.quote.gaps(inf), 0.0)
+
+            def taken(late: Floats) -> Floats:
+                more_s = np.maximum(late - waited_s, 0.0)
+                return np.array([self._share(gap_s + more_s, per_day, bytes_per_day)])
+
+            more_s = np.maximum(late_s(taken, 1) - waited_s, 0.0)
+            gap_s, long_s = gap_s + more_s, long_s + more_s
         return price, Gaps(np.asarray(gap_s), np.asarray(long_s), lost)
+
+    def _share(self, gap_s: Floats, per_day: float, bytes_per_day: float) -> float:
+        """Of the tighter limit, what visits in these gaps take."""
+        n = DAY_S / gap_s
+        n_bytes = 0.0 if self.n_bytes is None else self.times * float(n @ self.n_bytes)
+        return max(self.times * float(n.sum()) / per_day, n_bytes / bytes_per_day)
 
     def _pairs_s(self, lost: Bools, gap_s: Floats, per_day: float) -> Floats:
         """From one pair of looks to the next: full hosts spend a share of what they serve, the others of the

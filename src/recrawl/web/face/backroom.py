@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from recrawl.app.build import House
 from recrawl.errors import RecrawlError
 from recrawl.live.clock import FastClock, stopwatch
+from recrawl.plugin import named
 from recrawl.web.face.rooms import Rooms
 
 T = TypeVar("T")
@@ -160,4 +161,5 @@ def _answer(question: Question[T], args: tuple[object, ...]) -> T:
     if _rooms is None:
         raise AssertionError("this is no back room")
     house: House = _rooms.house()
-    return question(house, *args)
+    with named():  # here: to the other process no error brings the lines that led to it
+        return question(house, *args)
