@@ -342,3 +342,13 @@ def test_parts_are_left_out_of_the_rhythm_alone() -> None:
         index(predictor="gamma", without=("stirs",))
     with pytest.raises(UnknownPartError, match="no part called 'soul'"):
         index(without=("soul",))
+
+
+def test_gaps_so_short_that_looking_never_ended_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule that halves its gap at every change would look every second once changes come by the dozen."""
+    monkeypatch.setattr("recrawl.evaluate.pieces.MOST_VISITS", 20_000)
+    corpus = world(Bursty(per_day=20.0, branching=0.9, decay_s=60.0))
+    ask = Ask(policies=("storm-crawler",), days=30.0, min_gap_s=1.0, max_gap_s=30 * DAY_S, n_draws=1)
+    (found,) = tried("w", corpus, ask, ("fresh",), quiet, [Candidate(GAMMA, "gamma")])
+    assert any("would make more than" in note for note in found.notes)
+    assert found.n_visits <= 20_000

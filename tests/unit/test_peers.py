@@ -112,7 +112,7 @@ def test_with_weights_everybody_counts_all_alike_and_that_is_said() -> None:
 
 
 def test_gaps_so_short_that_looking_never_ended_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recrawl.evaluate.peers.MOST_VISITS", 20_000)
+    monkeypatch.setattr("recrawl.evaluate.pieces.MOST_VISITS", 20_000)
     result = evaluate("c", corpus(), replace(ASK, policies=("changedetection",), min_gap_s=60.0), quiet)
     assert any("would make more than" in note for note in result.notes)
     assert result.rows[0].theirs.visits <= 20_100

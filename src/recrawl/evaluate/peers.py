@@ -9,7 +9,7 @@ where visits are counted to be equal. What all meet alike cancels out in the dif
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from threading import Lock
 from zlib import crc32
@@ -25,7 +25,17 @@ from recrawl.evaluate.intervals import difference, spread
 from recrawl.evaluate.limits import n_evenly, omniscient_within
 from recrawl.evaluate.matches import MEASURES, N_LIMIT_DRAWS, Match, Peers
 from recrawl.evaluate.measures import mean_score, measure
-from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, counted, each, measured_days, nobody
+from recrawl.evaluate.pieces import (
+    Piece,
+    Population,
+    Tell,
+    adapted,
+    counted,
+    each,
+    measured_days,
+    nobody,
+    spared,
+)
 from recrawl.evaluate.sample import held_in_memory, unweighted
 from recrawl.evaluate.sums import Sums, draws_of
 from recrawl.schedule.policies.classes import CLASSED
@@ -35,7 +45,6 @@ RULES = (*ARCHIVER, *PEERS)
 KNOWN = (*RULES, *CLASSED)  # rate classes are tried where they are named
 LIMITS = ("recall", "freshness", "wait_days_mean")
 GAINS = ("freshness", "delay_days_mean", "recall", "harmonic")
-MOST_VISITS = 2e7  # in a window, of a rule that always takes the smallest gap
 FORCED = 0.02  # so near to the fewest or the most visits that the gaps allow, there is nothing left to choose
 
 
@@ -73,7 +82,7 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Peers:
     held = unweighted(held, notes)
     notes += counted(corpus)
     days = measured_days(held.windows, notes)
-    ask = _spared(held, ask, notes)
+    ask = spared(held, ask, notes)
     replay = _Replay(held, ask, tell)
     draws = list(each(replay.draw, ask.n_draws, ask.n_cores))
     rows = [_match(rule, ask, [draw[i] for draw in draws]) for i, rule in enumerate(ask.policies)]
@@ -93,19 +102,6 @@ def evaluate(name: str, corpus: Histories, ask: Ask, tell: Tell) -> Peers:
         gains={what: gain(pairs, what, seed=seed) for what in GAINS} if pairs else {},
         notes=[*notes, *_unequal(rows)],
     )
-
-
-def _spared(held: Piece, ask: Ask, notes: list[str]) -> Ask:
-    """Rules that come to take the smallest gap always must not look without end."""
-    longest = max(len(window.rows) * window.length_s for window in held.windows)
-    least_s = longest / MOST_VISITS
-    if ask.min_gap_s >= least_s:
-        return ask
-    notes.append(
-        f"Gaps are never shorter than {least_s / 60:.0f} minutes: with less, a rule that always takes the "
-        f"smallest would make more than {MOST_VISITS / 1e6:.0f} million visits."
-    )
-    return replace(ask, min_gap_s=least_s, max_gap_s=max(least_s, ask.max_gap_s))
 
 
 class _Replay:

@@ -27,6 +27,7 @@ from recrawl.simulate.traces import Traces
 
 T = TypeVar("T")
 Tell = Callable[[float, str], None]
+MOST_VISITS = 2e7  # in a window, of a rule that always takes the smallest gap
 _ALIKE = 0.8  # of the most resources in a window must be in the least one, or that is said
 
 
@@ -112,6 +113,19 @@ def adapted(corpus: Histories, ask: Ask) -> tuple[Ask, list[str]]:
             "and each change counts from the look that found it."
         )
     return ask, notes
+
+
+def spared(held: Piece, ask: Ask, notes: list[str]) -> Ask:
+    """Rules that come to take the smallest gap always must not look without end."""
+    longest = max(len(window.rows) * window.length_s for window in held.windows)
+    least_s = longest / MOST_VISITS
+    if ask.min_gap_s >= least_s:
+        return ask
+    notes.append(
+        f"Gaps are never shorter than {least_s / 60:.0f} minutes: with less, a rule that always takes the "
+        f"smallest would make more than {MOST_VISITS / 1e6:.0f} million visits."
+    )
+    return replace(ask, min_gap_s=least_s, max_gap_s=max(least_s, ask.max_gap_s))
 
 
 def counted(corpus: Histories) -> list[str]:

@@ -26,7 +26,7 @@ from recrawl.evaluate.gains import Gain, aim, gain, gain_of
 from recrawl.evaluate.intervals import Draws
 from recrawl.evaluate.limits import n_evenly
 from recrawl.evaluate.measures import Measured
-from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, each, measured_days, nobody
+from recrawl.evaluate.pieces import Piece, Population, Tell, adapted, each, measured_days, nobody, spared
 from recrawl.evaluate.sample import held_in_memory, unweighted
 from recrawl.model import Bools, Ints
 
@@ -91,6 +91,7 @@ def tried(
         raise nobody(corpus, ask.days)
     held = unweighted(held, notes)
     days = measured_days(held.windows, notes)
+    ask = spared(held, ask, notes)
     found = []
     for turn, goal in enumerate(goals):
         replay = _Replay(held, ask, goal, candidates, partial(_later, tell, turn, len(goals)))
