@@ -107,4 +107,4 @@ class BusyHostError(RecrawlError):
 
 
 class PluginError(RecrawlError):
-    """A part chosen by name cannot be loaded; reinstall the package it comes from."""
+    """A part chosen by name cannot be had, or fails at its work; choose another, or mend it."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from recrawl.contracts import Divisible, Forecasts, Policy, Quote
 from recrawl.costs import UNKNOWN, Costs
+from recrawl.errors import PluginError
 from recrawl.finding import Finding, keep_busy
 from recrawl.model import DAY_S, Batch, Bools, Floats, Ints, Plans
 from recrawl.pricing import Asked, Priced, costed, priced
@@ -111,6 +112,12 @@ class Tariff:
         relooked: Bools | bool = False,
         quote: Quote | None = None,
     ) -> Plans:
+        if np.isnan(gap_s).any():  # it would never be due again, and nobody would be told
+            raise PluginError(
+                f"Gaps by {self._rule} are no numbers for {int(np.isnan(gap_s).sum()):,} of {len(batch):,} "
+                "resources: a predictor, a goal or a policy gives NaN. Choose others by schedule.predictor, "
+                "schedule.goal, schedule.policy, or tell those who wrote it; `recrawl.checks` finds such."
+            )
         each = np.broadcast_to(np.asarray(prices, dtype=np.float64), len(batch))
         low, high = batch.min_gap_s * (1 + 1e-9), batch.max_gap_s * (1 - 1e-9)
         quote = self._policy.quote(batch, forecasts) if quote is None else quote

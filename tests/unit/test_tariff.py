@@ -9,6 +9,7 @@ import pytest
 
 from recrawl.checks.policy import sample_forecasts
 from recrawl.checks.predictor import sample_batch
+from recrawl.errors import PluginError
 from recrawl.learn.forecasts import GammaForecasts
 from recrawl.learn.predictors.rhythm import Rhythm
 from recrawl.model import DAY_S, Batch, Plans
@@ -79,3 +80,15 @@ def test_an_even_quote_neither_jitters_nor_scouts() -> None:
     assert np.array_equal(even(scouting).gaps(DAY_S), still.gaps(DAY_S))
     plain = Index(Fresh()).quote(batch, GammaForecasts(np.ones(40), np.full(40, DAY_S)))
     assert even(plain) is plain
+
+
+@pytest.mark.parametrize("per_day", [60.0, None])
+def test_gaps_that_are_no_numbers_are_refused(per_day: float | None) -> None:
+    """What they are of would never be due again, and nobody would be told."""
+    tariff, batch, forecasts, _ = settled(per_day, max_gap_s=180 * DAY_S)
+    broken = GammaForecasts(np.where(np.arange(N) == 7, np.nan, forecasts.a), forecasts.b_s)
+    told = r"no numbers for 1 of 1,000 .* schedule\.predictor"
+    with pytest.raises(PluginError, match=told):
+        tariff.plans(batch, broken, NOW)
+    with pytest.raises(PluginError, match=told):
+        tariff.settle(batch, broken, NOW, None)
